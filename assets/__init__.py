@@ -1,0 +1,1 @@
+"""What Gristmill makes, in the order it is made: raw, core, metrics, training, serving. Definitions only."""

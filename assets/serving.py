@@ -1,0 +1,31 @@
+"""What people take away. `warehouse` publishes everything the run made, all at once, and comes last."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from dagster_project.contracts import TABLES
+from dagster_project.mill_run import STOP
+from dagster_project.publish import Mill
+from dagster_project.warehouse import publish
+
+
+@dg.multi_asset(
+    name="warehouse",
+    specs=[
+        dg.AssetSpec(
+            "warehouse",
+            deps=list(TABLES),
+            group_name="serving",
+            kinds={"duckdb"},
+            description="warehouse.duckdb, the snapshot it reads, the lake and the release: published together.",
+        )
+    ],
+)
+def warehouse(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    changed = publish(mill)
+    yield dg.MaterializeResult(
+        asset_key="warehouse",
+        metadata={"publication": mill.lake.published.publication, "changed": changed, "as_of": mill.as_of.isoformat()},
+    )

@@ -1,0 +1,35 @@
+"""What leaves for training: candidates with their reasons, then one release of records per format and split."""
+
+from collections.abc import Iterator
+
+import dagster as dg
+
+from dagster_project.mill_run import STOP
+from dagster_project.publish import Mill, spec, sql_table, table_result
+from dagster_project.training.release import FORMATS, bring_release_up_to_date
+
+core__training_candidates = sql_table("core__training_candidates")
+train__excluded = sql_table("train__excluded")
+
+
+@dg.multi_asset(
+    name="train__release",
+    specs=[
+        spec(f"train__{format}", deps=[core__training_candidates, train__excluded, "raw_feedback__entries"], kinds=("polars",))
+        for format in FORMATS
+    ],
+    check_specs=[
+        dg.AssetCheckSpec(
+            "candidates_add_up", asset=f"train__{format}", blocking=True, description="candidates = exported + excluded (G3)"
+        )
+        for format in FORMATS
+    ],
+)
+def train__release(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    for outcome in bring_release_up_to_date(mill):
+        sums = {"candidates": outcome.candidates, "exported": outcome.exported, "excluded": outcome.excluded}
+        added_up = dg.AssetCheckResult(
+            asset_key=outcome.table, check_name="candidates_add_up", passed=outcome.adds_up, metadata=sums
+        )
+        yield table_result(mill, outcome.table, [added_up], outcome.is_current, sums)

@@ -1,0 +1,141 @@
+"""Configuration: `gristmill.toml`, then `GRISTMILL_<KEY>` from the environment, then the command's own options.
+
+Knows keys, defaults and which are allowed; opens nothing. Every later stage gets a frozen `Config`.
+"""
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from dagster_project.errors import GristmillError
+
+SYSTEMS = ("feedback",)
+RATING_SCALES = ("thumbs", "five")
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """One database of a system. Several of them are united by key; their order decides conflicts (F3).
+
+    `label` is what `source_file` says in the tables: the file's name, with its folder only where two share a name, so
+    that moving a database to another folder changes no output.
+    """
+
+    path: Path
+    rating_scale: str = "thumbs"
+    label: str = ""
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything a run may depend on besides its sources, its state and as_of."""
+
+    home: Path
+    sources: Mapping[str, tuple[SourceFile, ...]] = field(default_factory=dict)
+    min_weight: float = 0.3
+    split_key: str = "gristmill"
+    busy_timeout_seconds: float = 30.0
+    memory_limit_mb: int = 512
+    min_free_mb: int = 200
+
+    def rules_hash(self) -> str:
+        """Identity of the settings that change what tables hold (G12). Paths and limits do not."""
+        rules = {"min_weight": self.min_weight, "split_key": self.split_key}
+        return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
+
+
+SETTINGS: dict[str, type] = {
+    "min_weight": float,
+    "split_key": str,
+    "busy_timeout_seconds": float,
+    "memory_limit_mb": int,
+    "min_free_mb": int,
+}
+KEYS = {"home", "rating_scale", *SYSTEMS, *SETTINGS}
+
+
+def load(
+    config_file: Path | None = None, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> Config:
+    """Read the configuration. An unknown key, a wrong type or a named file that is not there is a one-line error."""
+    environ = os.environ if environ is None else environ
+    file = config_file or (Path(environ["GRISTMILL_CONFIG"]) if environ.get("GRISTMILL_CONFIG") else None)
+    if file is not None and not file.is_file():
+        raise GristmillError(f"configuration file {file} does not exist")
+    file = file or Path("gristmill.toml")
+    values: dict[str, Any] = _read_toml(file) if file.is_file() else {}
+    base = file.parent if file.is_file() else Path()
+    if unknown := sorted(set(values) - KEYS):
+        raise GristmillError(f"{file}: unknown key {unknown[0]!r}; known keys are {', '.join(sorted(KEYS))}")
+
+    def setting(key: str) -> Any:
+        return environ.get(f"GRISTMILL_{key.upper()}", values.get(key))
+
+    if home is None:
+        configured = environ.get("GRISTMILL_HOME") or None
+        home = Path(configured) if configured else base / str(values.get("home", "data"))
+    scale = _rating_scale(setting("rating_scale") or "thumbs", "rating_scale")
+    sources = {}
+    for system in SYSTEMS:
+        from_environment = environ.get(f"GRISTMILL_{system.upper()}")
+        if from_environment:
+            entries: Any = from_environment.split(os.pathsep)
+            sources[system] = _source_files(system, entries, Path(), scale)
+        elif system in values:
+            sources[system] = _source_files(system, values[system], base, scale)
+        else:
+            default = home / "sources" / f"{system}.db"
+            sources[system] = (SourceFile(default, scale, default.name),) if default.exists() else ()
+    settings = {
+        key: _typed(kind, setting(key), f"{key} (GRISTMILL_{key.upper()})")
+        for key, kind in SETTINGS.items()
+        if setting(key) is not None
+    }
+    if not 0 <= settings.get("min_weight", 0.3) <= 1:
+        raise GristmillError(f"min_weight must be between 0 and 1, not {settings['min_weight']}")
+    return Config(home=home, sources=sources, **settings)
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GristmillError(f"{file} is not valid TOML: {error}") from error
+
+
+def _source_files(system: str, entries: Any, base: Path, scale: str) -> tuple[SourceFile, ...]:
+    """A source is a path, a table with `uri`, or a list of either."""
+    files = []
+    for entry in entries if isinstance(entries, list) else [entries]:
+        table = {"uri": entry} if isinstance(entry, str) else entry
+        if not isinstance(table, dict) or not isinstance(table.get("uri"), str | list):
+            raise GristmillError(f"source {system!r}: expected a path or a table with `uri`, found {entry!r}")
+        if unknown := sorted(set(table) - {"uri", "rating_scale"}):
+            raise GristmillError(f"source {system!r}: unknown key {unknown[0]!r}")
+        uris = [table["uri"]] if isinstance(table["uri"], str) else table["uri"]
+        own_scale = _rating_scale(table.get("rating_scale", scale), f"{system}.rating_scale")
+        files += [SourceFile(base / Path(uri).expanduser(), own_scale) for uri in uris if uri]
+    if len({file.path.resolve() for file in files}) != len(files):
+        raise GristmillError(f"source {system!r} names the same file twice")
+    names = [file.path.name for file in files]
+    return tuple(
+        replace(file, label=file.path.name if names.count(file.path.name) == 1 else str(file.path)) for file in files
+    )
+
+
+def _rating_scale(value: Any, key: str) -> str:
+    if value not in RATING_SCALES:
+        raise GristmillError(f"{key} must be one of {', '.join(RATING_SCALES)}, not {value!r}")
+    return str(value)
+
+
+def _typed(kind: type, value: Any, key: str) -> Any:
+    try:
+        return kind(value)
+    except (TypeError, ValueError) as error:
+        raise GristmillError(f"{key} must be a {kind.__name__}, not {value!r}") from error

@@ -1,0 +1,66 @@
+"""What is derived, one row per thing: keys, statuses, weights, aggregates. Narrow: long texts stay in raw tables."""
+
+from dagster_project.contracts.table import Table
+
+ALL = (
+    Table(
+        "core__feedback_keys",
+        "What the set logic needs of a feedback row, computed once per day while its text is in memory.",
+        ("feedback_id",),
+        """feedback_id response_id session_id? user_id? voter_id occurred_at event_date feedback_type effective_type
+        sentiment? comment? rating? rating_scale correction_type? flag_type? domain error_type? response_confidence?
+        is_escalated is_processed source_quality_weight? what_was_wrong_length? correction_length?
+        comparison_basis_length? has_query has_answer prompt_key split voice_key thread_key answer_key answer_hash
+        correction_hash? preferred_hash? record_hash?""",
+        is_by_day=True,
+    ),
+    Table(
+        "core__feedback",
+        "One feedback row before as_of: who speaks, whether it counts, what it weighs and why.",
+        ("feedback_id",),
+        """feedback_id response_id session_id? user_id? voter_id occurred_at event_date feedback_type effective_type
+        sentiment? comment? rating? rating_scale status status_ref? quality_weight weight_parts tier base_tier
+        source_quality_weight? is_contested? error_type? correction_type? flag_type? domain response_confidence?
+        is_escalated is_processed has_query has_answer prompt_key split thread_key answer_key answer_hash
+        correction_hash? preferred_hash? record_hash?""",
+    ),
+    Table(
+        "core__responses",
+        "One rated answer: what its active feedback adds up to (seed 0's feedback_aggregates, F11).",
+        ("response_id",),
+        """response_id thumbs_up_count thumbs_down_count avg_rating? rating_count correction_count preference_count
+        flag_count net_sentiment? confidence_delta? first_feedback_at last_feedback_at session_ids""",
+    ),
+    Table(
+        "core__feedback_sessions",
+        "One known session with active feedback (seed 0's feedback_sessions, F11).",
+        ("session_id",),
+        """session_id total_responses? feedback_given feedback_rate? positive_count negative_count rated_count
+        correction_count session_quality started_at last_activity_at primary_domain topics?""",
+    ),
+    Table(
+        "core__correction_requests",
+        "One answer that was rated down and that nobody has corrected yet, heaviest first (F12).",
+        ("answer_key",),
+        "rank answer_key feedback_id response_id domain negative_count quality_weight occurred_at prompt_key",
+    ),
+    Table(
+        "core__safety_queue",
+        "One active flag `harmful`, newest first (F12).",
+        ("feedback_id",),
+        "rank feedback_id response_id session_id? user_id? occurred_at domain is_escalated response_confidence?",
+    ),
+    Table(
+        "core__signals",
+        "One signal of satisfaction, all systems in one shape (semantics N).",
+        ("signal_id",),
+        """signal_id system kind subject_id session_id? user_id? occurred_at polarity is_explicit confidence weight""",
+    ),
+    Table(
+        "core__training_candidates",
+        "One candidate for a training set: it leaves, or it has one reason why not (T1, T2).",
+        ("id",),
+        """id format source origin_ids feedback_id partner_id? event_date partner_event_date? occurred_at reason?
+        duplicate_of? quality_weight tier domain error_type? label? prompt_key split""",
+    ),
+)

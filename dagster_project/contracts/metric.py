@@ -1,0 +1,33 @@
+"""What is counted: small tables for people, from active rows only."""
+
+from dagster_project.contracts.table import Table
+
+ALL = (
+    Table(
+        "metric__feedback_daily",
+        "One day and domain: active feedback by type and sentiment.",
+        ("event_date", "domain"),
+        """event_date domain feedback_count rating_count correction_count preference_count flag_count positive_count
+        negative_count neutral_count mean_weight net_sentiment?""",
+    ),
+    Table(
+        "metric__feedback_stats",
+        "One row: the figures of seed 0's GET /api/feedback/stats at as_of.",
+        ("as_of",),
+        """as_of total_feedback rating_count correction_count preference_count flag_count positive_count negative_count
+        net_sentiment? processed_count pending_count avg_weight? high_quality_count recent_24h""",
+    ),
+    Table(
+        "metric__error_patterns",
+        "One week, domain and kind of complaint: how often, and whether its share is rising (F12).",
+        ("week_start", "domain", "pattern"),
+        """week_start domain pattern signal_count domain_count share baseline_share? share_change? share_change_low?
+        share_change_high? verdict rank_score? rank?""",
+    ),
+    Table(
+        "metric__source_aggregates",
+        "One column of the source's own aggregate tables: how far it is from what its rows add up to.",
+        ("stored_table", "stored_column"),
+        "stored_table stored_column compared_count differing_count stored_total true_total",
+    ),
+)

@@ -1,0 +1,38 @@
+"""What leaves for training: the records of a release with all their columns, and the candidates left out."""
+
+from dagster_project.contracts.table import Table
+
+IDENTITY = "id source origin_ids prompt_key split quality_weight tier domain release_date"
+
+ALL = (
+    Table(
+        "train__instruction",
+        "One instruction example: a question and an answer people liked.",
+        ("release_date", "id"),
+        f"instruction input output context? {IDENTITY}",
+    ),
+    Table(
+        "train__correction",
+        "One correction example: an answer, what was wrong with it, and the corrected one.",
+        ("release_date", "id"),
+        f"instruction input output error_type? context? {IDENTITY}",
+    ),
+    Table(
+        "train__preference",
+        "One preference pair: a better and a worse answer to the same prompt.",
+        ("release_date", "id"),
+        f"prompt chosen rejected context? {IDENTITY}",
+    ),
+    Table(
+        "train__unpaired",
+        "One answer with a thumb: what KTO trainers take.",
+        ("release_date", "id"),
+        f"prompt completion label context? {IDENTITY}",
+    ),
+    Table(
+        "train__excluded",
+        "One candidate that did not leave, with the one reason (T1).",
+        ("release_date", "id"),
+        "id format source origin_ids reason duplicate_of? release_date",
+    ),
+)

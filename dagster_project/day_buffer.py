@@ -1,0 +1,70 @@
+"""Rows arrive in the order the source stores them and leave as whole days.
+
+The source has said how many rows each day has, so a day leaves as soon as it is complete: in a table that grows with
+time only a day or two wait at once. In any other order the waiting days are spilled to disk beyond a fixed budget.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+
+import polars as pl
+
+MEMORY_BUDGET_BYTES = 192 * 2**20
+GROUP_ROWS = 50_000
+
+
+class DayBuffer:
+    """Give it frames with an `event_date`; take groups of whole days of about GROUP_ROWS rows (or one larger day)."""
+
+    def __init__(self, expected_rows: Mapping[date, int], spill_folder: Path) -> None:
+        self._missing = dict(expected_rows)
+        self._waiting: dict[date, list[pl.DataFrame]] = {}
+        self._waiting_bytes: dict[date, int] = {}
+        self._spilled: dict[date, list[Path]] = {}
+        self._complete: list[pl.DataFrame] = []
+        self._complete_rows = 0
+        self._spill_folder = spill_folder
+
+    def add(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+        """Take rows in; yields a group whenever enough whole days have come together."""
+        for day_rows in [rows] if rows["event_date"].n_unique() == 1 else rows.partition_by("event_date"):
+            day = day_rows["event_date"][0]
+            self._waiting.setdefault(day, []).append(day_rows)
+            self._waiting_bytes[day] = self._waiting_bytes.get(day, 0) + int(day_rows.estimated_size())
+            self._missing[day] -= day_rows.height
+            if self._missing[day] == 0:
+                self._finish(day)
+                if self._complete_rows >= GROUP_ROWS:
+                    yield self._take()
+        while sum(self._waiting_bytes.values()) > MEMORY_BUDGET_BYTES:
+            self._spill(max(self._waiting_bytes, key=lambda day: (self._waiting_bytes[day], day)))
+
+    def rest(self) -> Iterator[pl.DataFrame]:
+        """The last group. By now every day must be complete: the source was read in one transaction."""
+        short = {day: rows for day, rows in self._missing.items() if rows}
+        if short:
+            raise RuntimeError(f"rows announced by the source but not read, per day: {short}")
+        if self._complete:
+            yield self._take()
+
+    def _finish(self, day: date) -> None:
+        parts = [pl.read_ipc(path, memory_map=False) for path in self._spilled.pop(day, [])]
+        parts += self._waiting.pop(day)
+        self._waiting_bytes.pop(day)
+        self._complete += parts
+        self._complete_rows += sum(part.height for part in parts)
+
+    def _take(self) -> pl.DataFrame:
+        group = pl.concat(self._complete, rechunk=True)
+        self._complete, self._complete_rows = [], 0
+        return group
+
+    def _spill(self, day: date) -> None:
+        self._spill_folder.mkdir(parents=True, exist_ok=True)
+        parts = self._spilled.setdefault(day, [])
+        path = self._spill_folder / f"{day}.{len(parts)}.arrow"
+        pl.concat(self._waiting.pop(day)).write_ipc(path)
+        self._waiting[day] = []
+        self._waiting_bytes[day] = 0
+        parts.append(path)

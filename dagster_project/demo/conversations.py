@@ -1,0 +1,207 @@
+"""Who asks what and when: sessions of a few questions each, and the feedback they leave."""
+
+from bisect import bisect
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date, timedelta
+from random import Random
+
+from dagster_project.demo import hazards
+from dagster_project.demo.replies import Reply, Writer
+from dagster_project.demo.texts import Case, Domain, load_library
+from dagster_project.demo.timeline import DAY, epoch, start_times
+from dagster_project.demo.votes import FeedbackRow, Interaction, Voters, new_id, text_length, to_microseconds
+
+# The names of domains and kinds of feedback, and up to which draw of [0, 1) each is chosen.
+DOMAIN_NAMES = ("code", "general", "factual", "reasoning", "planning", "creative")
+DOMAIN_LIMITS = (0.30, 0.48, 0.66, 0.79, 0.90)
+KINDS = ("rating", "correction", "preference", "flag")
+KIND_LIMITS = (0.76, 0.88, 0.95)
+SATISFACTION = {"code": 0.78, "general": 0.8, "factual": 0.76, "reasoning": 0.66, "planning": 0.74, "creative": 0.72}
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What the caller wants to be generated."""
+
+    rows: int
+    seed: int
+    days: int
+    last_day: date
+    hazards: bool
+    text_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Who is talking to the assistant, as far as the source knows."""
+
+    session_id: str
+    user_id: str | None
+
+
+@dataclass(slots=True)
+class Exchange:
+    """An interaction with its feedback (none, if nobody said anything) and whether the source knows the response.
+
+    `arrivals` says when each row reached the database, whatever its own timestamp claims.
+    """
+
+    asked: Interaction
+    rows: list[FeedbackRow]
+    arrivals: list[float]
+    known: bool
+
+
+class Conversations:
+    """Generates sessions in the order of time. The same demand gives the same conversations on any machine."""
+
+    def __init__(self, demand: Demand) -> None:
+        self.demand = demand
+        self.rng = rng = Random(f"{demand.seed}:conversations")
+        library = load_library()
+        self.domains = library.domains
+        self.end = epoch(demand.last_day + timedelta(days=1))
+        self.writer = Writer(library, rng)
+        self.user_count = max(5, demand.rows // 25)
+        self.voters = Voters(self.writer, rng, self.end, self.user_count, demand.hazards)
+        self.planted: Counter[str] = self.voters.planted
+        self.popular_share = 0.03 if demand.text_bytes else 0.12
+        self.surplus = 0.0
+        self.number = 0
+        self._plan()
+
+    def _plan(self) -> None:
+        """Decide how many rows each answer gets, when the sessions start, and where the hazards are."""
+        demand = self.demand
+        rng = Random(f"{demand.seed}:plan")
+        sizes: list[tuple[int, ...]] = []
+        left = demand.rows
+        while left > 0:
+            session: list[int] = []
+            for _ in range(1 + int(6 * rng.random() * rng.random())):
+                draw = rng.random() if demand.hazards else 1.0
+                size = min(left, 3 if draw < 0.012 else 2 if draw < 0.10 else 1)
+                left -= size
+                if size:
+                    session.append(size)
+            sizes.append(tuple(session))
+        self.sizes = sizes
+        self.starts = start_times(len(sizes), demand.days, demand.last_day, rng)
+        self.places: dict[int, str] = {}
+        if demand.hazards:
+            when = [start for start, session in zip(self.starts, sizes, strict=True) for _ in session]
+            first = self.end - DAY * demand.days
+            self.places = hazards.place(when, demand.rows, first, demand.days, rng)
+
+    @property
+    def rated_count(self) -> int:
+        """How many interactions get feedback."""
+        return sum(len(session) for session in self.sizes)
+
+    def sessions(self) -> Iterator[list[Exchange]]:
+        for start, sizes in zip(self.starts, self.sizes, strict=True):
+            yield list(self._session(start, sizes))
+
+    def _session(self, start: float, sizes: tuple[int, ...]) -> Iterator[Exchange]:
+        rng = self.rng
+        unknown = self.demand.hazards and rng.random() < 0.04
+        visit = Visit("default" if unknown else f"sess_{new_id(rng)}", self._user())
+        late = DAY * (0.2 + 1.5 * rng.random()) if self.demand.hazards and rng.random() < 0.004 else 0.0
+        favourite = DOMAIN_NAMES[bisect(DOMAIN_LIMITS, rng.random())]
+        asked_at, previous = start, None
+        for size in sizes:
+            name = favourite if rng.random() < 0.7 else DOMAIN_NAMES[bisect(DOMAIN_LIMITS, rng.random())]
+            hazard = self.places.get(self.number, "")
+            exchange = self._exchange(self.domains[name], asked_at, visit, previous, size=size, hazard=hazard)
+            if late:
+                exchange.arrivals = [arrival + late for arrival in exchange.arrivals]
+                self.planted["late_arrival"] += size
+            yield exchange
+            previous = exchange.asked
+            asked_at += 30 + 270 * rng.random()
+            if rng.random() < 0.1:
+                yield self._silent_exchange(self.domains[name], asked_at, visit)
+                asked_at += 40
+
+    def _user(self) -> str | None:
+        draw = self.rng.random()
+        if draw < 0.06:
+            return None
+        if draw < 0.11 and self.demand.hazards:
+            return "default"
+        return self.voters.user_id()
+
+    def _exchange(
+        self, domain: Domain, asked_at: float, visit: Visit, previous: Interaction | None, *, size: int, hazard: str
+    ) -> Exchange:
+        rng = self.rng
+        kind = hazards.REQUIRED_TYPE.get(hazard) or KINDS[bisect(KIND_LIMITS, rng.random())]
+        satisfied = kind == "rating" and rng.random() < SATISFACTION[domain.name]
+        good = rng.random() < (0.93 if satisfied else 0.08 if kind == "rating" else 0.02)
+        if rng.random() < self.popular_share:
+            case, query = self.writer.popular_question(domain)
+            reply, context = self.writer.popular_reply(case, good), None
+        else:
+            case, query = self.writer.question(domain)
+            reply, context = self._reply(domain, case, good, len(query)), None
+            if previous is not None and rng.random() < 0.3:
+                context = f"User: {previous.query}\nSAM: {_excerpt(previous.reply.text)}"
+        asked = self._interaction(domain, asked_at, visit, query, reply)
+        asked.context = context
+        rows = list(self.voters.rows(asked, kind, satisfied, size))
+        self.number += 1
+        self._note(asked, rows, size)
+        arrivals = [row.timestamp for row in rows]
+        if hazard in hazards.DAMAGE:
+            hazards.DAMAGE[hazard](rows[0])
+        if hazard:
+            self.planted[hazard] += 1
+        return Exchange(asked, rows, arrivals, known=hazard != hazards.ORPHAN)
+
+    def _reply(self, domain: Domain, case: Case, good: bool, query_length: int) -> Reply:
+        reply = self.writer.good_reply(domain, case) if good else self.writer.flawed_reply(domain, case)
+        if target := self.demand.text_bytes:
+            owed = max(-target, min(target, self.surplus))
+            wanted = target * (0.5 + self.rng.random()) - query_length - owed
+            reply.text = self.writer.lengthen(reply.text, domain, wanted)
+        return reply
+
+    def _interaction(self, domain: Domain, asked_at: float, visit: Visit, query: str, reply: Reply) -> Interaction:
+        rng = self.rng
+        asked_at = to_microseconds(min(asked_at, self.end - 60))
+        confidence = int(350 + 630 * (1 - rng.random() * rng.random())) / 1000 if rng.random() < 0.95 else None
+        return Interaction(
+            number=self.number,
+            response_id=new_id(rng),
+            session_id=visit.session_id,
+            user_id=visit.user_id,
+            asked_at=asked_at,
+            domain=domain,
+            query=query,
+            reply=reply,
+            context=None,
+            confidence=confidence,
+            escalated=int(rng.random() < 0.06),
+        )
+
+    def _silent_exchange(self, domain: Domain, asked_at: float, visit: Visit) -> Exchange:
+        """An answer that nobody judged; only `responses` knows it."""
+        case, query = self.writer.question(domain)
+        reply = self.writer.good_reply(domain, case)
+        asked = self._interaction(domain, asked_at, visit, query, reply)
+        return Exchange(asked, [], [], known=True)
+
+    def _note(self, asked: Interaction, rows: list[FeedbackRow], size: int) -> None:
+        if asked.session_id == "default":
+            self.planted["default_session"] += size
+        if asked.user_id == "default":
+            self.planted["default_user"] += size
+        if self.demand.text_bytes:
+            self.surplus += sum(map(text_length, rows)) - size * self.demand.text_bytes
+
+
+def _excerpt(text: str, limit: int = 240) -> str:
+    """The start of a text, cut between words as the assistant's history keeps it."""
+    return text if len(text) <= limit else f"{text[:limit].rsplit(' ', 1)[0]} ..."

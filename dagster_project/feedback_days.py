@@ -1,0 +1,90 @@
+"""The feedback table by day: its rules put together, its keys computed while the text is in memory."""
+
+from datetime import date
+
+import polars as pl
+
+from dagster_project.intake import DatedTable, OpenFile
+from dagster_project.mill_run import MillRun
+from dagster_project.quarantine import Rule
+from dagster_project.raw_tables import QUARANTINE, Account, DatedIntake
+from dagster_project.signals.feedback_keys import feedback_keys
+from dagster_project.sources import feedback
+from dagster_project.tables import store_days
+from dagster_project.writeback import undo_own_writes
+
+ENTRIES, KEYS, RESPONSES = "raw_feedback__entries", "core__feedback_keys", "raw_feedback__responses"
+ORPHAN = "orphan:response_id"
+
+
+def bring_feedback_up_to_date(run: MillRun) -> Account:
+    known = known_responses(run)
+    rules = list(feedback.ENTRY_RULES)
+    if known is not None:
+        is_known = pl.col("response_id").is_in(known.implode())
+        rules.append(Rule(ORPHAN, pl.col("response_id").is_not_null() & (pl.col("response_id") != "") & ~is_known))
+
+    def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
+        return undo_own_writes(run, feedback.canonical(rows, file.options["rating_scale"]), file)
+
+    def store_kept(rows: pl.DataFrame) -> None:
+        store_days(run.lake, ENTRIES, rows)
+        store_days(run.lake, KEYS, feedback_keys(rows, run.config.split_key))
+        run.report(ENTRIES, rows.height)
+
+    table = DatedTable(feedback.ENTRIES, canonical, rules, feedback.REWRITTEN)
+    scales = {file.label: file.options["rating_scale"] for file in run.files("feedback")}
+    work = DatedIntake(run, ENTRIES, table, store_kept, companions=[KEYS], settings=f"{run.config.split_key} {scales}")
+    account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
+    account.unknown_words = unknown_words(run)
+    return account
+
+
+def known_responses(run: MillRun) -> pl.Series | None:
+    """Ids the source's `responses` table knows, refused rows of it included; null where there is no such table (F1)."""
+    if not run.files("feedback", feedback.RESPONSES.name):
+        return None
+    files = run.lake.files(RESPONSES)
+    kept = pl.read_parquet(files, columns=["response_id"])["response_id"] if files else pl.Series([], dtype=pl.String)
+    partitions = [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{RESPONSES}/")]
+    refused = [pl.read_parquet(path, columns=["key"])["key"] for path in run.lake.files(QUARANTINE, partitions)]
+    return pl.concat([kept, *refused]).drop_nulls().unique().rename("response_id")
+
+
+def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.Series | None) -> set[date]:
+    """Days on which a row became an orphan, or ceased to be one, because the table of responses changed."""
+    days: set[date] = set()
+    orphans = work.quarantined().filter(pl.col("reasons").list.contains(ORPHAN))
+    if orphans.height:
+        about = orphans.with_columns(pl.col("row").str.json_path_match("$.response_id").alias("response_id"))
+        found = about if known is None else about.filter(pl.col("response_id").is_in(known.implode()))
+        days |= set(found["event_date"].drop_nulls().to_list())
+    files = run.lake.files(KEYS)
+    if known is not None and files and run.lake.versions(RESPONSES) != _published_versions(run):
+        keys = pl.scan_parquet(files, hive_partitioning=False).select("response_id", "event_date")
+        lost = keys.join(known.to_frame().lazy(), on="response_id", how="anti").select(pl.col("event_date").unique())
+        days |= set(lost.collect(engine="streaming")["event_date"].to_list())
+    return days
+
+
+def _published_versions(run: MillRun) -> list[tuple[str, int]]:
+    return [(p, stored.version) for p, stored in sorted(run.lake.published.tables.get(RESPONSES, {}).items())]
+
+
+def unknown_words(run: MillRun) -> dict[str, int]:
+    """Values of open vocabularies we do not know, with how often they occur (G8)."""
+    files = run.lake.files(ENTRIES)
+    if not files:
+        return {}
+    rows = pl.scan_parquet(files, hive_partitioning=False)
+    vocabularies = (
+        ("domain", feedback.DOMAINS), ("correction_type", feedback.CORRECTION_TYPES), ("flag_type", feedback.FLAG_TYPES),
+    )  # fmt: skip
+    found: dict[str, int] = {}
+    for column, known in vocabularies:
+        words = rows.select(pl.col(column).alias("word")).group_by("word").len().collect(engine="streaming")
+        strange = words.filter(
+            pl.col("word").is_not_null() & (feedback.word("word") != "") & ~feedback.word("word").is_in(known)
+        )
+        found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
+    return found

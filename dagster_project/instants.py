@@ -1,0 +1,30 @@
+"""Epoch seconds to instants (G1): UTC, microseconds, between 2000 and 2100; milliseconds are repaired and said so."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+MILLISECONDS = (1e11, 1e14)
+FIRST_US, LAST_US = 946_684_800_000_000, 4_102_444_800_000_000
+INSTANT = pl.Datetime("us", "UTC")
+
+
+def repair_milliseconds(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """Divide what can only be milliseconds by 1000, and list it in `repairs`."""
+    in_milliseconds = {c: pl.col(c).is_between(*MILLISECONDS, closed="left").fill_null(False) for c in columns}
+    if not rows.select(pl.any_horizontal(in_milliseconds.values()).any()).item():
+        return rows.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("repairs"))
+    notes = [pl.when(found).then(pl.lit(f"{column}:milliseconds")) for column, found in in_milliseconds.items()]
+    return rows.with_columns(pl.concat_list(notes).list.drop_nulls().alias("repairs")).with_columns(
+        pl.when(found).then(pl.col(column) / 1000).otherwise(pl.col(column)).alias(column)
+        for column, found in in_milliseconds.items()
+    )
+
+
+def instant(seconds: pl.Expr) -> pl.Expr:
+    """The instant of an epoch value, null where it is not a valid event time. Rounds as Python's fromtimestamp does."""
+    finite = pl.when(seconds.is_finite() & seconds.is_between(0, 5e9)).then(seconds)
+    whole = finite.floor()
+    microseconds = whole.cast(pl.Int64) * 1_000_000 + ((finite - whole) * 1e6).round(mode="half_to_even").cast(pl.Int64)
+    valid = microseconds.is_between(FIRST_US, LAST_US, closed="left")
+    return pl.when(valid).then(microseconds).cast(INSTANT)

@@ -1,0 +1,189 @@
+"""One run on a home: the lock, the open sources, as_of, and the lake with what this run stages.
+
+Everything a stage may look at hangs here; nothing of it knows about Dagster.
+"""
+
+import contextlib
+import hashlib
+import signal
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from dagster_project.config import Config
+from dagster_project.errors import GristmillError, Stopped
+from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.intake import OpenFile, Seen, look
+from dagster_project.lake import Lake
+from dagster_project.lock import check_free_space, home_lock
+from dagster_project.sources import feedback
+
+DATED_SPECS: dict[str, TableSpec] = {"raw_feedback__entries": feedback.ENTRIES}
+FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asked of this run. Without days, semantics G7 decides what is read again."""
+
+    as_of: datetime | None = None
+    full: bool = False
+    days: tuple[date, date] | None = None
+    wait_seconds: float = 0.0
+
+
+@dataclass
+class MillRun:
+    """Use as a context manager; leaving it releases everything. Publishing is `warehouse.publish`'s."""
+
+    config: Config
+    choice: Choice = field(default_factory=Choice)
+    report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
+
+    def __enter__(self) -> "MillRun":
+        self._stack = contextlib.ExitStack()
+        try:
+            self._open()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    def _open(self) -> None:
+        home = self.config.home
+        if not any(self.config.sources.values()):
+            raise GristmillError(
+                f"no source is configured and {home / 'sources'} has none: "
+                "set GRISTMILL_FEEDBACK or write gristmill.toml, or try `gristmill demo`"
+            )
+        self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
+        self.lake = Lake(home)
+        self.lake.recover()
+        source_bytes = sum(file.path.stat().st_size for files in self.config.sources.values() for file in files if file.path.exists())
+        is_first = self.choice.full or not self.lake.catalog.publication
+        check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
+        self._files: dict[str, list[OpenFile]] = {}
+        self._seen: dict[str, Seen] = {}
+        self._as_of: datetime | None = None
+
+    def _open_files(self, system: str) -> list[OpenFile]:
+        return [
+            OpenFile(
+                label=file.label,
+                order=order,
+                database=self._stack.enter_context(SqliteDatabase(file.path, self.config.busy_timeout_seconds)),
+                options={"rating_scale": file.rating_scale},
+            )
+            for order, file in enumerate(self.config.sources[system])
+        ]
+
+    # --- the sources ---------------------------------------------------------------------------------------------
+
+    def files(self, system: str, table: str | None = None) -> list[OpenFile]:
+        """The open databases of a system; with `table`, those that have this optional table."""
+        if system not in self._files:
+            self._files[system] = self._open_files(system)
+        return [file for file in self._files[system] if table is None or table in file.database.tables]
+
+    def seen(self, asset: str) -> Seen:
+        """Fingerprints of a dated table, taken once in the run's own read transactions."""
+        if asset not in self._seen:
+            spec = DATED_SPECS[asset]
+            self._seen[asset] = look(self.files(spec.system), spec)
+        return self._seen[asset]
+
+    @property
+    def as_of(self) -> datetime:
+        """G2: as given, else the end of the newest day any source holds that is not after today.
+
+        Never older than what is published unless it was given: when the newest day vanishes at the source, time does
+        not go back, and the day vanishes here too.
+        """
+        if self._as_of is None:
+            self._as_of = self.choice.as_of or self._default_as_of(datetime.now(UTC).date())
+        return self._as_of
+
+    def _default_as_of(self, today: date) -> datetime:
+        newest = [day for asset in DATED_SPECS for day in self.seen(asset).dates if day <= today]
+        end = datetime.combine(max(newest, default=today) + timedelta(days=1), time(), UTC)
+        published = self.lake.published.as_of
+        return max(end, datetime.fromisoformat(published)) if published else end
+
+    @property
+    def is_in_the_past(self) -> bool:
+        """An older as_of than the published one: this run writes its release and touches nothing else (G2)."""
+        published = self.lake.published.as_of
+        return published is not None and self.as_of < datetime.fromisoformat(published)
+
+    @property
+    def release_date(self) -> date:
+        """The last day as_of covers."""
+        return (self.as_of - timedelta(microseconds=1)).date()
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """What SQL files may bind."""
+        return {"as_of": self.as_of, "min_weight": self.config.min_weight, "release_date": self.release_date}
+
+
+def parse_as_of(text: str) -> datetime:
+    """An ISO instant; without an offset it is UTC, a bare day is its first instant."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise GristmillError(f"as-of {text!r} is not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z") from error
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def parse_day(text: str) -> date:
+    try:
+        day = date.fromisoformat(text)
+    except ValueError as error:
+        raise GristmillError(f"{text!r} is not a day such as 2026-01-31") from error
+    if not date(2000, 1, 1) <= day < date(2100, 1, 1):
+        raise GristmillError(f"{text} is outside 2000-01-01..2099-12-31")
+    return day
+
+
+@cache
+def code_hash(*parts: str) -> str:
+    """Identity of the code that makes a kept result (G12): these files and folders of the package, and its engines."""
+    package = Path(__file__).parent
+    paths = [package / part for part in parts]
+    files = sorted(file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py")))
+    digest = hashlib.sha256(f"{pl.__version__} {duckdb.__version__}".encode())
+    for file in files:
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+class StopSignal:
+    """SIGTERM asks a run to stop; it does so between two assets (nothing half published)."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+
+    def listen(self) -> None:
+        signal.signal(signal.SIGTERM, self._set)
+
+    def _set(self, *_: object) -> None:
+        self.is_set = True
+
+    def check(self) -> None:
+        if self.is_set:
+            raise Stopped("stopped by SIGTERM; nothing was published")
+
+
+STOP = StopSignal()

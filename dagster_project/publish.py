@@ -1,0 +1,171 @@
+"""Tables as Dagster assets: read inputs, validate, write, tell Dagster what happened; and starting runs of them.
+
+A table is made again only if its inputs, its query or its parameters changed (G12). Checks run on what was staged; they
+block, so a failed one keeps `warehouse`, the asset that publishes, from running: written, audited, then published.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import dagster as dg
+from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
+
+from dagster_project import queries
+from dagster_project.contracts import TABLES
+from dagster_project.extract import SourceLocked
+from dagster_project.mill_run import STOP, MillRun
+from dagster_project.raw_tables import Account
+from dagster_project.tables import store
+
+Mill = dg.ResourceParam[MillRun]
+LOCKED_RETRIES, LOCKED_WAIT_SECONDS = 3, 10
+
+
+def spec(table: str, deps: Iterable[Any] = (), kinds: Iterable[str] = (), by_day: Any = None) -> dg.AssetSpec:
+    """What Dagster shows of a table: group by layer, description, columns."""
+    contract = TABLES[table]
+    return dg.AssetSpec(
+        table,
+        deps=deps,
+        description=contract.description,
+        group_name=table.split("_")[0],
+        kinds={*kinds, "parquet"},
+        partitions_def=by_day,
+        metadata={"dagster/column_schema": column_schema(table), "grain": ", ".join(contract.grain)},
+    )
+
+
+def column_schema(table: str) -> dg.TableSchema:
+    contract = TABLES[table]
+    return dg.TableSchema(
+        columns=[
+            dg.TableColumn(
+                name,
+                str(contract.polars_schema[name]),
+                description=contract.schema.columns[name].description,
+                constraints=dg.TableColumnConstraints(nullable=nullable),
+            )
+            for name, nullable in contract.columns.items()
+        ]
+    )
+
+
+def sql_table(table: str) -> dg.AssetsDefinition:
+    """A table made by `sql/<layer>/<table>.sql`, whose header names what it depends on."""
+    chosen = queries.query(table)
+    claims = queries.checks_of(table)
+
+    @dg.multi_asset(
+        name=table,
+        specs=[spec(table, deps=chosen.inputs, kinds=("duckdb",))],
+        check_specs=[check_spec(table, claim) for claim in claims],
+    )
+    def made(mill: Mill) -> Iterator[dg.MaterializeResult]:
+        STOP.check()
+        lake = mill.lake
+        partition = f"release_date={mill.release_date}" if table.startswith("train__") else ""
+        inputs = inputs_hash(mill, chosen)
+        is_current = lake.catalog.inputs.get(table) == inputs and partition in lake.partitions(table)
+        if not is_current:
+            rows = store(lake, table, queries.stream(lake, table, mill.params, mill.config.memory_limit_mb), partition)
+            lake.catalog.inputs[table] = inputs
+            mill.report(table, rows)
+        results = [check(mill, table, claim, is_current) for claim in claims]
+        yield table_result(mill, table, results, is_current)
+
+    return made
+
+
+def inputs_hash(mill: MillRun, chosen: queries.Query, more: Any = None) -> str:
+    """G12: what a table was made from. Bytes of inputs by version, query by text, parameters by value."""
+    parts = {
+        "query": chosen.hash,
+        "contract": TABLES[chosen.name].layout if chosen.name in TABLES else "",
+        "params": {name: str(mill.params[name]) for name in chosen.params},
+        "inputs": {name: mill.lake.versions(name) for name in chosen.inputs},
+        "more": more,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def check_spec(table: str, claim: str) -> dg.AssetCheckSpec:
+    return dg.AssetCheckSpec(
+        claim.removeprefix(f"{table}__"), asset=table, blocking=True, description=queries.query(claim).what
+    )
+
+
+def check(mill: MillRun, table: str, claim: str, is_current: bool) -> dg.AssetCheckResult:
+    """Run the query that returns offending rows; none may come. What is unchanged passed when it was made."""
+    offending = [] if is_current else list(queries.stream(mill.lake, claim, mill.params, mill.config.memory_limit_mb))
+    rows = sum(batch.height for batch in offending)
+    first = next((batch.head(5).rows(named=True) for batch in offending if batch.height), [])
+    return dg.AssetCheckResult(
+        asset_key=table, check_name=claim.removeprefix(f"{table}__"), passed=rows == 0,
+        metadata={"offending_rows": rows, "first": json.dumps(first, default=str)},
+    )  # fmt: skip
+
+
+def table_result(
+    mill: MillRun, table: str, checks: Sequence[dg.AssetCheckResult] = (), is_current: bool = False, more: Mapping[str, Any] | None = None
+) -> dg.MaterializeResult:
+    metadata = {
+        "dagster/row_count": mill.lake.rows(table),
+        "path": dg.MetadataValue.path(str(mill.lake.folder / table)),
+        "unchanged": is_current,
+        **(more or {}),
+    }
+    return dg.MaterializeResult(asset_key=table, metadata=metadata, check_results=list(checks))
+
+
+def account_results(mill: MillRun, table: str, account: Account) -> list[dg.AssetCheckResult]:
+    """Conservation (G3) blocks; drift (G5, G8) only tells."""
+    return [
+        dg.AssetCheckResult(
+            asset_key=table, check_name="rows_add_up", passed=account.adds_up,
+            metadata={name: getattr(account, name) for name in ("read", "kept", "quarantined", "copies", "waiting")},
+        ),
+        dg.AssetCheckResult(
+            asset_key=table, check_name="no_drift", severity=dg.AssetCheckSeverity.WARN,
+            passed=not (account.missing_columns or account.unknown_columns or account.unknown_words),
+            metadata={
+                "missing_columns": ", ".join(account.missing_columns),
+                "unknown_columns": ", ".join(account.unknown_columns),
+                "unknown_words": json.dumps(account.unknown_words),
+            },
+        ),
+    ]  # fmt: skip
+
+
+def account_check_specs(table: str) -> list[dg.AssetCheckSpec]:
+    return [
+        dg.AssetCheckSpec("rows_add_up", asset=table, blocking=True, description="read = kept + quarantined + copies (G3)"),
+        dg.AssetCheckSpec("no_drift", asset=table, description="no missing or unknown columns, no unknown words (G5, G8)"),
+    ]
+
+
+def retried_if_locked(error: SourceLocked) -> dg.RetryRequested:
+    return dg.RetryRequested(max_retries=LOCKED_RETRIES, seconds_to_wait=LOCKED_WAIT_SECONDS)
+
+
+def run_in_process(
+    assets: Sequence[dg.AssetsDefinition], mill: MillRun, dagster_home: Path | None = None
+) -> dg.ExecuteInProcessResult:
+    """Materialise everything in this process, in an already open run. Dagster's own log stays quiet."""
+    instance = dg.DagsterInstance.from_config(str(dagster_home)) if dagster_home else dg.DagsterInstance.ephemeral()
+    with instance:
+        return dg.materialize(
+            assets,
+            resources={"mill": mill},
+            instance=instance,
+            run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
+            tags=range_tags(*mill.choice.days) if mill.choice.days else {},
+        )
+
+
+def range_tags(first: date, last: date) -> dict[str, str]:
+    """What makes one Dagster run cover a range of partitions."""
+    return {ASSET_PARTITION_RANGE_START_TAG: str(first), ASSET_PARTITION_RANGE_END_TAG: str(last)}

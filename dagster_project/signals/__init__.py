@@ -1,0 +1,1 @@
+"""Pure text logic: functions from columns to columns, one row or one session at a time."""

@@ -1,0 +1,171 @@
+"""What the set logic needs to know of each feedback row: vocabularies, keys, lengths; no text but short comments.
+
+Computed once per day, while the day's text is in memory, and kept (`core__feedback_keys`); everything that depends on
+other rows is SQL over this table. Keys of 64 bits are only compared within the same answer, prompt or response.
+"""
+
+import polars as pl
+
+from dagster_project.instants import INSTANT
+from dagster_project.signals.error_type import error_type
+from dagster_project.signals.text_keys import SPACES, normal_answers, normal_prompts, sha256_hex
+from dagster_project.sources.feedback import CONTENT, CORRECTION_TYPES, DOMAINS, FLAG_TYPES, known_or, word
+from dagster_project.training.templates import correction_instruction, correction_output
+
+COMMENT_LENGTH = 80
+
+
+def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
+    """One row per entry, in the same order."""
+    prompts = sha256_hex(normal_prompts(entries["original_query"]), 16)
+    points = sha256_hex(f"{split_key}:" + prompts, 8)
+    hashes = pl.DataFrame(
+        {
+            "prompt_key": prompts,
+            "split": _split(points),
+            "context_hash": normal_prompts(entries["conversation_context"].fill_null("")).hash(),
+            "answer_hash": normal_answers(entries["original_response"]).hash(),
+            "correction_hash": _hash_or_null(normal_answers(entries["correction"])),
+            "preferred_hash": _hash_or_null(normal_answers(entries["preferred_response"])),
+        }
+    )
+    rows = entries.hstack(hashes).with_columns(
+        word("feedback_type").alias("feedback_type"),
+        _known_id("user_id").alias("user_id"),
+        _known_id("session_id").alias("session_id"),
+        known_or("correction_type", CORRECTION_TYPES, None).alias("correction_word"),
+        pl.when(word("feedback_type") == "flag").then(known_or("flag_type", FLAG_TYPES, "other")).alias("flag_word"),
+        known_or("domain", DOMAINS, "general").alias("domain"),
+        _rating_sentiment().alias("rating_sentiment"),
+    )
+    rows = rows.with_columns(_is_comment().alias("is_comment")).with_columns(
+        pl.when("is_comment").then(pl.lit("rating")).otherwise("feedback_type").alias("effective_type"),
+        pl.struct("prompt_key", "context_hash").hash().alias("thread_key"),
+        _voter().alias("voter_id"),
+    )
+    is_rating = pl.col("effective_type") == "rating"
+    is_correction = pl.col("effective_type") == "correction"
+    said = pl.when(is_rating).then(pl.lit(0, dtype=pl.UInt64)).otherwise(pl.struct("feedback_type", *CONTENT).hash())
+    rows = rows.with_columns(
+        pl.struct("thread_key", "answer_hash").hash().alias("answer_key"),
+        pl.struct(pl.col("voter_id"), pl.col("response_id"), is_rating.alias("is_rating"), said.alias("said"))
+        .hash()
+        .alias("voice_key"),
+    )
+    return rows.select(
+        "feedback_id",
+        "response_id",
+        "session_id",
+        "user_id",
+        "voter_id",
+        pl.col("occurred_at").cast(INSTANT),
+        "event_date",
+        "feedback_type",
+        "effective_type",
+        pl.when(is_rating).then("rating_sentiment").alias("sentiment"),
+        pl.when("is_comment").then("correction").alias("comment"),
+        "rating",
+        "rating_scale",
+        pl.when(is_correction).then("correction_word").alias("correction_type"),
+        pl.col("flag_word").alias("flag_type"),
+        "domain",
+        pl.when(is_correction)
+        .then(
+            error_type(
+                pl.col("what_was_wrong"),
+                pl.col("correction_word"),
+                pl.col("original_response").str.len_chars(),
+                pl.col("correction").str.len_chars(),
+            )
+        )
+        .alias("error_type"),
+        "response_confidence",
+        (pl.col("escalated_to_claude") == 1).fill_null(False).alias("is_escalated"),
+        (pl.col("processed") != 0).fill_null(False).alias("is_processed"),
+        pl.col("quality_weight").alias("source_quality_weight"),
+        pl.when(is_correction)
+        .then(pl.col("what_was_wrong").str.len_chars())
+        .cast(pl.Int64)
+        .alias("what_was_wrong_length"),
+        pl.when(is_correction).then(pl.col("correction").str.len_chars()).cast(pl.Int64).alias("correction_length"),
+        pl.when(pl.col("effective_type") == "preference")
+        .then(pl.col("comparison_basis").str.len_chars())
+        .cast(pl.Int64)
+        .alias("comparison_basis_length"),
+        _has_text("original_query").alias("has_query"),
+        _has_text("original_response").alias("has_answer"),
+        "prompt_key",
+        "split",
+        "voice_key",
+        "thread_key",
+        "answer_key",
+        "answer_hash",
+        "correction_hash",
+        "preferred_hash",
+        _correction_record_hash(rows).alias("record_hash"),
+    )
+
+
+def _correction_record_hash(rows: pl.DataFrame) -> pl.Series:
+    """Equality of what a correction record says (T2): its instruction and output as they would be written."""
+    is_correction = rows["effective_type"] == "correction"
+    records = rows.filter(is_correction).select(
+        correction_instruction().alias("instruction"), correction_output().alias("output")
+    )
+    hashes = pl.DataFrame({name: normal_answers(records[name]) for name in records.columns}).hash_rows()
+    empty = pl.Series("record_hash", [None], dtype=pl.UInt64).new_from_index(0, rows.height)
+    return empty.scatter(is_correction.arg_true(), hashes) if len(hashes) else empty
+
+
+def _rating_sentiment() -> pl.Expr:
+    """F2: positive, negative or neutral on the configured scale; thumbs have no neutral."""
+    up = pl.when(pl.col("rating_scale") == "five").then(4).otherwise(1)
+    down = pl.when(pl.col("rating_scale") == "five").then(2).otherwise(-1)
+    return (
+        pl.when(pl.col("rating") >= up).then(pl.lit("positive"))
+        .when(pl.col("rating") <= down).then(pl.lit("negative"))
+        .when(pl.col("rating").is_not_null()).then(pl.lit("neutral"))
+    )  # fmt: skip
+
+
+def _is_comment() -> pl.Expr:
+    """F7: a bare remark on a thumb, which the source stores as a correction."""
+    bare = (pl.col("feedback_type") == "correction") & ~_has_text("correction_type") & ~_has_text("what_was_wrong")
+    short = (pl.col("correction").str.len_chars() <= COMMENT_LENGTH) & ~pl.col("correction").str.contains(r"[\n\r]")
+    positive, negative = (pl.col("rating_sentiment") == word for word in ("positive", "negative"))
+    return (bare & (negative | (positive & short))).fill_null(False)
+
+
+def _voter() -> pl.Expr:
+    """F3: the person, else the session, else nobody but this row."""
+    return pl.coalesce(
+        pl.concat_str(pl.lit("user:"), "user_id"),
+        pl.concat_str(pl.lit("session:"), "session_id"),
+        pl.concat_str(pl.lit("row:"), "feedback_id"),
+    )
+
+
+def _known_id(column: str) -> pl.Expr:
+    """G9: '' and 'default' mean unknown."""
+    return pl.when(~pl.col(column).is_in(["", "default"])).then(pl.col(column))
+
+
+def _has_text(column: str) -> pl.Expr:
+    return (pl.col(column).str.strip_chars(SPACES) != "").fill_null(False)
+
+
+def _hash_or_null(texts: pl.Series) -> pl.Series:
+    return pl.select(pl.when(texts.is_not_null()).then(texts.hash())).to_series().rename(texts.name)
+
+
+def _split(points: pl.Series) -> pl.Series:
+    """T3: the first 8 hex digits over 2^32 decide; the same prompt is always on the same side."""
+    share = pl.col("point").str.to_integer(base=16, dtype=pl.Int64) / 2**32
+    split = (
+        pl.when(share < 0.90)
+        .then(pl.lit("train"))
+        .when(share < 0.95)
+        .then(pl.lit("validation"))
+        .otherwise(pl.lit("test"))
+    )
+    return points.to_frame("point").select(split).to_series()

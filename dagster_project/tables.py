@@ -1,0 +1,42 @@
+"""Storing a table: every row passes its contract, then goes to Parquet, batch by batch."""
+
+from collections.abc import Iterable
+
+import polars as pl
+from pandera.errors import SchemaErrors
+
+from dagster_project.contracts import TABLES
+from dagster_project.errors import GristmillError
+from dagster_project.lake import Lake
+
+
+def fit(table: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with exactly the contract's columns and types, checked. A violation here is our own mistake."""
+    contract = TABLES[table]
+    rows = rows.select(pl.col(name).cast(dtype) for name, dtype in contract.polars_schema.items())
+    try:
+        return contract.validate(rows)
+    except SchemaErrors as error:
+        first = error.failure_cases.row(0, named=True)
+        raise GristmillError(
+            f"{table} does not meet its contract: column {first.get('column')!r}, check {first.get('check')!r}, "
+            f"value {first.get('failure_case')!r} ({error.failure_cases.height} violations); nothing was published"
+        ) from error
+
+
+def store(lake: Lake, table: str, batches: Iterable[pl.DataFrame], partition: str = "") -> int:
+    """Validate and write a partition; returns its rows. An empty partition of a partitioned table has no file."""
+    contract = TABLES[table]
+    with lake.replacing(table, partition, contract.arrow_schema, contract.long_texts) as writer:
+        for batch in batches:
+            if batch.height:
+                writer.write(fit(table, batch).to_arrow())
+    return writer.rows
+
+
+def store_days(lake: Lake, table: str, rows: pl.DataFrame) -> None:
+    """Validate rows of several whole days once, and write each day."""
+    contract = TABLES[table]
+    for (day,), day_rows in fit(table, rows).partition_by("event_date", as_dict=True, maintain_order=True).items():
+        with lake.replacing(table, f"event_date={day}", contract.arrow_schema, contract.long_texts) as writer:
+            writer.write(day_rows.to_arrow())

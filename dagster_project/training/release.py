@@ -1,0 +1,218 @@
+"""A release: JSONL files per format and split, a manifest and a dataset card, written once (T3-T5).
+
+Built whole under staging; the run's commit renames the folder into place.
+"""
+
+import contextlib
+import filecmp
+import hashlib
+import json
+import shutil
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dagster_project.contracts import TABLES
+from dagster_project.lake import TableWriter
+from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.tables import fit
+from dagster_project.training.examples import ExampleSpool
+from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
+
+
+FORMATS = tuple(FIELDS)
+RELEASE_CODE = ("training", "contracts", "signals/text_keys.py")
+
+
+@dataclass(frozen=True)
+class FormatOutcome:
+    """What became of the candidates of a format (G3)."""
+
+    table: str
+    candidates: int
+    exported: int
+    excluded: int
+    is_current: bool
+
+    @property
+    def adds_up(self) -> bool:
+        return self.candidates == self.exported + self.excluded
+
+
+def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
+    """Build the release unless what it is made from is unchanged, and count what became of every candidate."""
+    lake, partition = run.lake, f"release_date={run.release_date}"
+    made_from = {
+        "candidates": lake.versions("core__training_candidates"),
+        "entries": lake.versions("raw_feedback__entries"),
+        "code": code_hash(*RELEASE_CODE),
+        "release": partition,
+    }
+    inputs = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
+    is_current = lake.catalog.inputs.get("release") == inputs
+    if not is_current:
+        build_release(run)
+        lake.catalog.inputs["release"] = inputs
+    candidates = pl.scan_parquet(lake.files("core__training_candidates")).group_by("format").len().collect()
+    counted = dict(candidates.iter_rows())
+    excluded = _excluded_counts(run)
+    return [
+        FormatOutcome(
+            table=f"train__{format}",
+            candidates=counted.get(format, 0),
+            exported=sum(f.rows for p, f in lake.partitions(f"train__{format}").items() if p.startswith(f"{partition}/")),
+            excluded=sum(excluded.get(format, {}).values()),
+            is_current=is_current,
+        )
+        for format in FORMATS
+    ]
+
+
+def build_release(run: MillRun) -> dict[str, Any]:
+    """Write the release and the train__* partitions to staging; returns what the manifest says."""
+    name = run.release_date.strftime("%Y%m%d")
+    folder = run.lake.staging / "release"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    spool = ExampleSpool(run.lake, run.lake.staging / "spool")
+    spool.fill()
+    counts: dict[str, Counter[str]] = {by: Counter() for by in ("format", "source", "tier", "domain")}
+    files: dict[str, dict[str, Any]] = {}
+    for format in FIELDS:
+        with contextlib.closing(_FormatWriter(run, format, folder, name)) as writer:
+            for examples in spool.read(format):
+                writer.write(examples)
+                counts["format"][format] += examples.height
+                run.report(f"train__{format}", examples.height)
+                for by in ("source", "tier", "domain"):
+                    counts[by].update(dict(examples[by].value_counts().iter_rows()))
+        files |= writer.files()
+    shutil.rmtree(run.lake.staging / "spool", ignore_errors=True)
+    manifest = {
+        "release_date": str(run.release_date),
+        "as_of": run.as_of.isoformat(),
+        "config_hash": run.config.rules_hash(),
+        "code_hash": code_hash("."),
+        "files": files,
+        "exported": {by: dict(sorted(counter.items())) for by, counter in counts.items()},
+        "excluded": _excluded_counts(run),
+    }
+    (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
+    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    return manifest
+
+
+class _FormatWriter:
+    """The files of one format: a JSONL file and a train__ partition per split that has records."""
+
+    def __init__(self, run: MillRun, format: str, folder: Path, name: str) -> None:
+        self.run, self.format, self.folder, self.name = run, format, folder, name
+        self.table = TABLES[f"train__{format}"]
+        self._open: dict[str, tuple[Any, TableWriter, Path]] = {}
+
+    def _jsonl(self, split: str) -> Path:
+        return self.folder / f"{self.format}_{self.name}{'' if split == 'train' else f'.{split}'}.jsonl"
+
+    def _partition(self, split: str) -> str:
+        return f"release_date={self.run.release_date}/split={split}"
+
+    def write(self, examples: pl.DataFrame) -> None:
+        examples = examples.with_columns(pl.lit(self.run.release_date).alias("release_date"))
+        rows = fit(self.table.name, examples)
+        for (split,), part in rows.partition_by("split", as_dict=True, maintain_order=True).items():
+            lines, parquet, _ = self._writers(str(split))
+            part.select(*FIELDS[self.format], *IDENTITY).write_ndjson(lines)
+            parquet.write(part.to_arrow())
+
+    def _writers(self, split: str) -> tuple[Any, TableWriter, Path]:
+        if split not in self._open:
+            path = self.run.lake.staging / "lake" / self.table.name / self._partition(split) / "part-0.parquet"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            parquet = TableWriter(path, self.table.arrow_schema, self.table.long_texts)
+            self._open[split] = (self._jsonl(split).open("wb"), parquet, path)
+        return self._open[split]
+
+    def close(self) -> None:
+        for split in SPLITS:
+            if split in self._open:
+                lines, parquet, path = self._open[split]
+                lines.close()
+                parquet.__exit__(None)
+                self.run.lake.adopt(self.table.name, self._partition(split), path, parquet.rows)
+            else:
+                self.run.lake.drop(self.table.name, self._partition(split))
+
+    def files(self) -> dict[str, dict[str, Any]]:
+        return {
+            self._jsonl(split).name: {
+                "format": self.format, "split": split, "rows": self._open[split][1].rows,
+                "bytes": self._jsonl(split).stat().st_size, "sha256": _sha256(self._jsonl(split)),
+            }
+            for split in SPLITS
+            if split in self._open
+        }  # fmt: skip
+
+
+def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:
+    partition = f"release_date={run.release_date}"
+    files = run.lake.files("train__excluded", [partition])
+    if not files:
+        return {}
+    counts = pl.scan_parquet(files).group_by("format", "reason").len().sort("format", "reason").collect()
+    excluded: dict[str, dict[str, int]] = {}
+    for format, reason, rows in counts.iter_rows():
+        excluded.setdefault(format, {})[reason] = rows
+    return excluded
+
+
+def dataset_card(manifest: dict[str, Any]) -> str:
+    """What a trainer's loader reads: `load_dataset(<this folder>, "preference")`."""
+    lines = ["---", "configs:"]
+    for format in FIELDS:
+        files = {name: entry for name, entry in manifest["files"].items() if entry["format"] == format}
+        if files:
+            lines += [f"- config_name: {format}", "  data_files:"]
+            for name, entry in files.items():
+                lines += [f"  - split: {entry['split']}", f"    path: {name}"]
+    lines += ["---", "", f"# Training sets up to {manifest['release_date']}", ""]
+    lines += ["| file | split | records |", "|---|---|---|"]
+    lines += [f"| {name} | {entry['split']} | {entry['rows']} |" for name, entry in manifest["files"].items()]
+    lines += [
+        "",
+        "Each record carries `id`, `source` (the rule that made it), `quality_weight`, `tier`, `domain`, `origin_ids` (the",
+        "feedback rows behind it) and `context` (conversation before the prompt, or null). Prompts never cross splits.",
+        "What was left out, and why, is counted in `manifest.json`.",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def publication_of_release(run: MillRun, exports: Path) -> Iterator[tuple[Path, Path]]:
+    """Where the built release goes: nowhere if it is published already, else under its day, or its day and a number."""
+    built = run.lake.staging / "release"
+    if not built.exists():
+        return
+    name = run.release_date.strftime("%Y%m%d")
+    number = 1
+    while (target := exports / (name if number == 1 else f"{name}.{number}")).exists():
+        if _same_files(built, target):
+            return
+        number += 1
+    yield built, target
+
+
+def _same_files(one: Path, other: Path) -> bool:
+    """Whether the records are the same; the manifest also names the code that wrote them, which is no content."""
+    names = sorted(path.name for path in one.glob("*.jsonl"))
+    return names == sorted(path.name for path in other.glob("*.jsonl")) and all(
+        filecmp.cmp(one / name, other / name, shallow=False) for name in names
+    )
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

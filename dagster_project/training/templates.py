@@ -1,0 +1,75 @@
+"""How a training record reads, per format: expressions over a candidate and the raw row it came from (F6, T4, seed 0).
+
+`chosen` of a rating pair is another row's answer; it arrives in the column `partner_response`.
+"""
+
+import polars as pl
+
+from dagster_project.signals.text_keys import SPACES
+
+# Fields of a JSONL record in order, per format; what follows is the same for all (T4).
+FIELDS = {
+    "instruction": ("instruction", "input", "output"),
+    "correction": ("instruction", "input", "output", "error_type"),
+    "preference": ("prompt", "chosen", "rejected"),
+    "unpaired": ("prompt", "completion", "label"),
+}
+IDENTITY = ("context", "id", "source", "quality_weight", "tier", "domain", "origin_ids")
+SPLITS = ("train", "validation", "test")
+
+
+def correction_instruction() -> pl.Expr:
+    return pl.format(
+        "SAM said: '{}'\n\nWhat was the issue and how should it be corrected?", pl.col("original_response")
+    )
+
+
+def correction_output() -> pl.Expr:
+    issue = with_full_stop(pl.col("what_was_wrong"))
+    answer = pl.format("Corrected answer: {}", pl.col("correction"))
+    return pl.when(issue != "").then(pl.format("The issue was: {}\n\n{}", issue, answer)).otherwise(answer)
+
+
+def with_full_stop(text: pl.Expr) -> pl.Expr:
+    """Trimmed, and ended with a full stop unless it ends in one of `.!?`; empty stays empty."""
+    trimmed = text.fill_null("").str.strip_chars(SPACES)
+    is_open = (trimmed != "") & ~trimmed.str.tail(1).is_in([".", "!", "?"])
+    return pl.when(is_open).then(pl.concat_str(trimmed, pl.lit("."))).otherwise(trimmed)
+
+
+def _chosen() -> pl.Expr:
+    return (
+        pl.when(pl.col("source") == "feedback_correction_pair").then(pl.col("correction"))
+        .when(pl.col("source") == "feedback_preference").then(pl.col("preferred_response"))
+    )  # fmt: skip
+
+
+RECORDS: dict[str, tuple[pl.Expr, ...]] = {
+    "instruction": (
+        pl.col("original_query").alias("instruction"),
+        pl.lit("").alias("input"),
+        pl.col("original_response").alias("output"),
+    ),
+    "correction": (
+        correction_instruction().alias("instruction"),
+        pl.col("original_query").alias("input"),
+        correction_output().alias("output"),
+        pl.col("error_type"),
+    ),
+    "preference": (
+        pl.col("original_query").alias("prompt"),
+        _chosen().alias("chosen"),
+        pl.col("original_response").alias("rejected"),
+    ),
+    "unpaired": (
+        pl.col("original_query").alias("prompt"),
+        pl.col("original_response").alias("completion"),
+        pl.col("label"),
+    ),
+}
+# A context without a word is none; it leaves as null.
+CONTEXT = (
+    pl.when(pl.col("conversation_context").str.strip_chars(SPACES) != "")
+    .then(pl.col("conversation_context"))
+    .alias("context")
+)

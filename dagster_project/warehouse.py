@@ -1,0 +1,144 @@
+"""The analysts' warehouse: a snapshot of the lake by hard links, a DuckDB file on top of it, and publishing both.
+
+A reader sees one publication and never half of a run: views point into `<home>/snapshots/<n>`, which no later run
+touches, and the file is replaced by rename, so readers neither block a run nor are blocked by one.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+
+from dagster_project.contracts import TABLES
+from dagster_project.contracts.columns import GLOSSARY
+from dagster_project.lake import Lake
+from dagster_project.mill_run import MillRun
+from dagster_project.training.release import publication_of_release
+
+KEPT_SNAPSHOTS = 3
+MOST_ROWS_IN_FILE = 50_000
+IN_FILE = ("metric__", "core__responses", "core__feedback_sessions", "core__correction_requests", "core__safety_queue")
+
+# What analysts call things, beside the asset keys.
+ANALYST_VIEWS = {
+    "feedback_stats": ("select * from metric__feedback_stats", "metric__feedback_stats"),
+    "response_feedback": ("select * from core__responses", "core__responses"),
+    "feedback_sessions": ("select * from core__feedback_sessions", "core__feedback_sessions"),
+    "signals": ("select * from core__signals", "core__signals"),
+    "quarantine": ("select * from quarantine__rows", "quarantine__rows"),
+}
+TRAINING_EXAMPLES = """
+    select 'instruction' as format, id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
+        context, instruction as prompt, output as answer, null::varchar as worse_answer, null::boolean as label
+    from train__instruction
+    union all
+    select 'correction', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
+        context, input, output, null, null
+    from train__correction
+    union all
+    select 'preference', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
+        context, prompt, chosen, rejected, null
+    from train__preference
+    union all
+    select 'unpaired', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
+        context, prompt, completion, null, label
+    from train__unpaired
+"""
+
+
+def publish(run: MillRun) -> bool:
+    """Make what the run staged visible, all at once. Returns whether anything changed."""
+    lake = run.lake
+    releases = list(publication_of_release(run, lake.home / "exports"))
+    if run.is_in_the_past:
+        lake.keep_only("train__")
+        if lake.is_changed() or releases:
+            lake.commit(releases)
+        return bool(releases)
+    lake.catalog.as_of = run.as_of.isoformat()
+    if releases:
+        lake.catalog.release = {"name": releases[0][1].name, "date": str(run.release_date)}
+    if lake.catalog.to_json() == lake.published.to_json() and not releases and (lake.home / "warehouse.duckdb").exists():
+        return False
+    snapshot = take_snapshot(lake)
+    warehouse = lake.staging / "warehouse.duckdb"
+    build_warehouse(lake, snapshot, warehouse)
+    lake.commit([*releases, (warehouse, lake.home / "warehouse.duckdb")])
+    prune_snapshots(lake)
+    return True
+
+
+def take_snapshot(lake: Lake) -> Path:
+    """Hard links to every file of the lake as this run sees it; copies where the file system has no links."""
+    snapshot = lake.home / "snapshots" / str(lake.next_publication)
+    temporary = snapshot.with_name(snapshot.name + ".tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    shutil.rmtree(snapshot, ignore_errors=True)  # of a run that died before its commit
+    for table in lake.catalog.tables:
+        for partition in lake.partitions(table):
+            target = temporary / table / partition / "part-0.parquet"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            try:
+                os.link(lake.path(table, partition), target)
+            except OSError:
+                shutil.copyfile(lake.path(table, partition), target)
+    temporary.mkdir(parents=True, exist_ok=True)
+    temporary.replace(snapshot)
+    return snapshot
+
+
+def prune_snapshots(lake: Lake) -> None:
+    folder = lake.home / "snapshots"
+    numbers = sorted((int(path.name) for path in folder.iterdir() if path.name.isdigit()), reverse=True)
+    for number in numbers[KEPT_SNAPSHOTS:]:
+        shutil.rmtree(folder / str(number))
+
+
+def build_warehouse(lake: Lake, snapshot: Path, path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.unlink(missing_ok=True)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("set TimeZone = 'UTC'")
+        for name in TABLES:
+            _add_table(connection, lake, snapshot, name)
+        for view, (sql, table) in ANALYST_VIEWS.items():
+            connection.execute(f"create view {view} as {sql}")
+            _comment(connection, "view", view, TABLES[table].description)
+            _comment_columns(connection, view, list(TABLES[table].columns))
+        connection.execute(f"create view training_examples as {TRAINING_EXAMPLES}")
+        _comment(connection, "view", "training_examples", "One exported training record of any format and release.")
+        connection.execute("checkpoint")
+
+
+def _add_table(connection: duckdb.DuckDBPyConnection, lake: Lake, snapshot: Path, name: str) -> None:
+    files = [str(snapshot / name / partition / "part-0.parquet") for partition in lake.partitions(name)]
+    kind = "view"
+    if not files:
+        kind = "table"
+        connection.register("empty_table", TABLES[name].empty().to_arrow())
+        connection.execute(f"create table {name} as select * from empty_table")
+        connection.unregister("empty_table")
+    else:
+        relation = connection.read_parquet(files, hive_partitioning=False)
+        if name.startswith(IN_FILE) and lake.rows(name) <= MOST_ROWS_IN_FILE:
+            kind = "table"
+            relation.create(name)
+        else:
+            globs = f"'{_quoted(snapshot / name)}/**/*.parquet'"
+            connection.execute(f"create view {name} as select * from read_parquet({globs}, hive_partitioning = false)")
+    _comment(connection, kind, name, TABLES[name].description)
+    _comment_columns(connection, name, list(TABLES[name].columns))
+
+
+def _comment(connection: duckdb.DuckDBPyConnection, kind: str, name: str, text: str) -> None:
+    connection.execute(f"comment on {kind} {name} is '{_quoted(text)}'")
+
+
+def _comment_columns(connection: duckdb.DuckDBPyConnection, name: str, columns: list[str]) -> None:
+    for column in columns:
+        connection.execute(f"comment on column {name}.\"{column}\" is '{_quoted(GLOSSARY[column].description)}'")
+
+
+def _quoted(text: object) -> str:
+    return str(text).replace("'", "''")

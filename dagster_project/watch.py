@@ -1,0 +1,43 @@
+"""What waits at the source: days that look different from when they were read (G7). Reads only, holds no lock."""
+
+import contextlib
+import hashlib
+import json
+from datetime import date, timedelta
+
+from dagster_project import intake
+from dagster_project.config import Config
+from dagster_project.extract import SqliteDatabase
+from dagster_project.intake import OpenFile
+from dagster_project.lake import Catalog
+from dagster_project.mill_run import DATED_SPECS
+
+
+def changed_days(config: Config) -> dict[date, str]:
+    """Each changed day with a digest of how it looks now: the same change asks for the same run only once."""
+    catalog = Catalog.read(config.home / "lake" / "catalog.json")
+    changes: dict[date, str] = {}
+    with contextlib.ExitStack() as stack:
+        for asset, spec in DATED_SPECS.items():
+            files = [
+                OpenFile(file.label, order, stack.enter_context(SqliteDatabase(file.path, config.busy_timeout_seconds)))
+                for order, file in enumerate(config.sources.get(spec.system, ()))
+            ]
+            seen = intake.look(files, spec)
+            stored = catalog.sources.get(asset, {}).get("days", {})
+            accounts = {day: entry for day, entry in stored.items() if day != "undated"}
+            for day in intake.changed_days(seen, accounts):
+                look = json.dumps([asset, seen.as_stored(day)]) + changes.get(day, "")
+                changes[day] = hashlib.sha256(look.encode()).hexdigest()[:16]
+    return dict(sorted(changes.items()))
+
+
+def ranges(days: list[date]) -> list[tuple[date, date]]:
+    """Neighbouring days as ranges, so that one run takes each."""
+    found: list[tuple[date, date]] = []
+    for day in sorted(days):
+        if found and day - found[-1][1] == timedelta(days=1):
+            found[-1] = (found[-1][0], day)
+        else:
+            found.append((day, day))
+    return found

@@ -1,0 +1,177 @@
+-- One feedback row before as_of: who speaks, whether it counts (F3), what it weighs and why (F4, F5), whether people agree (F8).
+-- grain: feedback_id
+-- inputs: core__feedback_keys
+-- params: as_of
+
+with entries as not materialized (
+    select
+        feedback_id, response_id, session_id, user_id, voter_id, occurred_at, event_date, feedback_type, effective_type,
+        sentiment, comment, rating, rating_scale, correction_type, flag_type, domain, error_type, response_confidence,
+        is_escalated, is_processed, source_quality_weight, what_was_wrong_length, correction_length,
+        comparison_basis_length, has_query, has_answer, prompt_key, split, voice_key, thread_key, answer_key, answer_hash,
+        correction_hash, preferred_hash, record_hash
+    from core__feedback_keys
+    where occurred_at < $as_of
+),
+
+-- F3: of ratings the latest counts, of everything else that repeats itself the earliest
+repeated_voices as (
+    select response_id, voice_key
+    from entries
+    group by response_id, voice_key
+    having count(*) > 1
+),
+
+voices as (
+    select
+        entries.feedback_id,
+        case
+            when entries.effective_type = 'rating' then first_value(entries.feedback_id) over latest
+            else first_value(entries.feedback_id) over earliest
+        end as counting_id,
+        if(entries.effective_type = 'rating', 'superseded', 'duplicate') as status
+    from entries
+    semi join repeated_voices using (response_id, voice_key)
+    window
+        latest as (
+            partition by entries.response_id, entries.voice_key
+            order by entries.occurred_at desc, entries.feedback_id desc
+        ),
+        earliest as (
+            partition by entries.response_id, entries.voice_key
+            order by entries.occurred_at, entries.feedback_id
+        )
+),
+
+silenced as (
+    select feedback_id, counting_id, status
+    from voices
+    where feedback_id <> counting_id
+),
+
+-- F8: votes on the same answer to the same prompt and context, over all response ids
+answers as (
+    select
+        answer_key,
+        count(*) filter (where sentiment = 'positive') as up,
+        count(*) filter (where sentiment = 'negative') as down,
+        count(*) filter (
+            where effective_type = 'correction'
+            or (effective_type = 'flag' and flag_type in ('harmful', 'incorrect'))
+        ) as objections
+    from entries
+    anti join silenced using (feedback_id)
+    group by answer_key
+),
+
+-- F4: the parts of the weight
+parts as (
+    select
+        entries.*,
+        coalesce(silenced.status, 'active') as status,
+        silenced.counting_id as status_ref,
+        case entries.sentiment
+            when 'positive' then not (answers.up > answers.down and answers.objections = 0)
+            when 'negative' then not answers.down > answers.up
+        end as is_contested,
+        case entries.effective_type
+            when 'correction' then 0.3
+            when 'preference' then 0.2
+            when 'rating' then 0.1
+            else 0.0
+        end::double as type_weight,
+        0.5 + 0.5 * pow(
+            0.5,
+            greatest(0, epoch_us($as_of) - epoch_us(entries.occurred_at)) / 3600000000.0 / 720.0
+        ) as temporal_factor,
+        if(coalesce(entries.what_was_wrong_length, 0) > 50, 0.05, 0.0)::double as explanation_bonus,
+        if(coalesce(entries.correction_length, 0) > 100, 0.05, 0.0)::double as substance_bonus,
+        if(coalesce(entries.correction_type, '') = 'full_replacement', 0.05, 0.0)::double as full_replacement_bonus,
+        if(coalesce(entries.comparison_basis_length, 0) > 30, 0.05, 0.0)::double as basis_bonus,
+        if(entries.is_escalated, 0.05, 0.0)::double as escalation_bonus,
+        if(coalesce(entries.response_confidence > 0.8 and entries.rating = -1, false), 0.1, 0.0)::double
+            as overconfidence_bonus
+    from entries
+    left join silenced using (feedback_id)
+    left join answers using (answer_key)
+),
+
+bonused as (
+    select
+        *,
+        explanation_bonus + substance_bonus + full_replacement_bonus + basis_bonus + escalation_bonus
+            + overconfidence_bonus as bonuses
+    from parts
+),
+
+weighed as (
+    select
+        *,
+        round(greatest(0.0, least(1.0, (0.5 + type_weight) * temporal_factor + bonuses)), 6) as quality_weight,
+        round(greatest(0.0, least(1.0, 0.5 + type_weight + bonuses)), 6) as base_weight
+    from bonused
+)
+
+select
+    feedback_id,
+    response_id,
+    session_id,
+    user_id,
+    voter_id,
+    occurred_at,
+    event_date,
+    feedback_type,
+    effective_type,
+    sentiment,
+    comment,
+    rating,
+    rating_scale,
+    status,
+    status_ref,
+    quality_weight,
+    struct_pack(
+        base := 0.5::double,
+        type := type_weight,
+        temporal_factor := round(temporal_factor, 6),
+        explanation_bonus := explanation_bonus,
+        substance_bonus := substance_bonus,
+        full_replacement_bonus := full_replacement_bonus,
+        basis_bonus := basis_bonus,
+        escalation_bonus := escalation_bonus,
+        overconfidence_bonus := overconfidence_bonus
+    ) as weight_parts,
+    case
+        when quality_weight >= 0.9 then 'premium'
+        when quality_weight >= 0.7 then 'high'
+        when quality_weight >= 0.5 then 'standard'
+        when quality_weight >= 0.3 then 'low'
+        else 'very_low'
+    end as tier,
+    case
+        when base_weight >= 0.9 then 'premium'
+        when base_weight >= 0.7 then 'high'
+        when base_weight >= 0.5 then 'standard'
+        when base_weight >= 0.3 then 'low'
+        else 'very_low'
+    end as base_tier,
+    source_quality_weight,
+    is_contested,
+    error_type,
+    correction_type,
+    flag_type,
+    domain,
+    response_confidence,
+    is_escalated,
+    is_processed,
+    has_query,
+    has_answer,
+    prompt_key,
+    split,
+    thread_key,
+    answer_key,
+    answer_hash,
+    correction_hash,
+    preferred_hash,
+    record_hash
+from weighed
+order by event_date, feedback_id
