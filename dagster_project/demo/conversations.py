@@ -165,7 +165,7 @@ class Conversations:
         if target := self.demand.text_bytes:
             owed = max(-target, min(target, self.surplus))
             wanted = target * (0.5 + self.rng.random()) - query_length - owed
-            reply.text = self.writer.lengthen(reply.text, domain, wanted)
+            reply.text = self.writer.lengthen(reply.text, domain, case, wanted)
         return reply
 
     def _interaction(self, domain: Domain, asked_at: float, visit: Visit, query: str, reply: Reply) -> Interaction:

@@ -92,19 +92,18 @@ class Writer:
             text = f"{text}{self._break_after(text)}{self.pick(case.remarks)}"
         return Reply(case, text, mistake=mistake)
 
-    def lengthen(self, text: str, domain: Domain, wanted: float) -> str:
+    def lengthen(self, text: str, domain: Domain, asked: Case, wanted: float) -> str:
         """Add at least one more question and answer of the domain, until the text is about as long as wanted.
 
         Even the shortest addition makes the text one of its kind.
         """
         while True:
             case = self.pick(domain.cases)
+            if case is asked:
+                continue
             text = f"{text}\n\n{self.pick(self.library.related)} {self.pick(case.questions)}\n{self.pick(case.answers)}"
-            missing = wanted - len(text)
-            if missing <= 0:
+            if len(text) >= wanted:
                 return text
-            if missing > 150:
-                text = f"{text}{self._break_after(text)}{self.pick(case.endings)}"
 
     def criticise(self, domain: Domain, reply: Reply) -> Criticism:
         """What somebody who knows better would say; a reply without a flaw is criticised for what it leaves out."""

@@ -1,0 +1,47 @@
+# Two commands: `make run` and `make test`. Everything else is a part of them.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+export DAGSTER_DISABLE_TELEMETRY := yes
+
+.PHONY: run test test-fast test-slow check bench lock clean
+
+run: $(VENV)/.ready
+	@ls data/sources/*.db >/dev/null 2>&1 || $(BIN)/gristmill demo
+	@$(BIN)/gristmill run
+
+test: $(VENV)/.ready-dev check test-fast test-slow
+
+test-fast: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n auto -m "not slow"
+
+test-slow: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n auto -m slow
+
+check: $(VENV)/.ready-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright
+	$(BIN)/dg check defs
+	$(BIN)/dagster definitions validate
+
+bench: $(VENV)/.ready-dev
+	$(BIN)/python -m tests.bench
+
+# The environment: versions and hashes from the lock, the project itself in place.
+$(VENV)/.ready: requirements.txt pyproject.toml
+	@test -d $(VENV) || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	@touch $@
+
+$(VENV)/.ready-dev: requirements-dev.txt $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@touch $@
+
+lock: $(VENV)/.ready-dev
+	$(BIN)/uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --no-strip-extras -q -o requirements.txt
+	$(BIN)/uv pip compile pyproject.toml --group dev --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --no-strip-extras -q -c requirements.txt -o requirements-dev.txt
+
+clean:
+	rm -rf $(VENV) data/lake data/staging data/snapshots data/exports data/runs data/warehouse.duckdb

@@ -1,0 +1,202 @@
+"""What a user may ask of a home without running anything: status, stats, quarantine, why, and queries. Reads only."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import polars as pl
+
+from dagster_project.config import Config
+from dagster_project.contracts import TABLES
+from dagster_project.errors import GristmillError
+from dagster_project.lake import Catalog, Lake
+from dagster_project.watch import changed_days
+
+
+def published(config: Config) -> Lake:
+    """The lake of a home in which something has been published."""
+    lake = Lake(config.home)
+    if not lake.catalog.publication:
+        raise GristmillError(f"nothing is published in {config.home} yet: `gristmill run` comes first")
+    return lake
+
+
+# --- status ------------------------------------------------------------------------------------------------------
+
+
+def status(config: Config) -> dict[str, Any]:
+    catalog = Catalog.read(config.home / "lake" / "catalog.json")
+    runs = config.home / "runs" / "runs.jsonl"
+    lines = runs.read_text(encoding="utf-8").rstrip("\n").split("\n") if runs.exists() else []
+    return {
+        "home": str(config.home),
+        "publication": catalog.publication,
+        "as_of": catalog.as_of,
+        "release": catalog.release.get("name"),
+        "last_run": json.loads(lines[-1]) if lines and lines[-1] else None,
+        "tables": [_table_status(catalog, table) for table in TABLES if catalog.tables.get(table)],
+        "sources": [_source_status(asset, entry) for asset, entry in sorted(catalog.sources.items())],
+        "waiting_days": [str(day) for day in changed_days(config)],
+    }
+
+
+def _table_status(catalog: Catalog, table: str) -> dict[str, Any]:
+    files = catalog.tables[table]
+    days = sorted(p.removeprefix("event_date=") for p in files if p.startswith("event_date="))
+    return {
+        "table": table,
+        "days": len(days) or None,
+        "first_day": days[0] if days else None,
+        "last_day": days[-1] if days else None,
+        "rows": sum(file.rows for file in files.values()),
+        "bytes": sum(file.bytes for file in files.values()),
+    }
+
+
+def _source_status(asset: str, entry: dict[str, Any]) -> dict[str, Any]:
+    days = entry.get("days", {"all": entry}).values()
+    return {
+        "table": asset,
+        "read": sum(day.get("read", 0) for day in days),
+        "quarantined": sum(day.get("quarantined", 0) for day in days),
+        "copies": sum(day.get("copies", 0) for day in days),
+    }
+
+
+# --- stats (seed 0) ----------------------------------------------------------------------------------------------
+
+
+def stats(config: Config) -> dict[str, Any]:
+    """Exactly the `stats` object of GET /api/feedback/stats (F11)."""
+    row = pl.read_parquet(published(config).files("metric__feedback_stats")).row(0, named=True)
+    return {
+        "total_feedback": row["total_feedback"],
+        "by_type": {kind: row[f"{kind}_count"] for kind in ("rating", "correction", "preference", "flag")},
+        "sentiment": {
+            "positive": row["positive_count"], "negative": row["negative_count"], "net_sentiment": row["net_sentiment"],
+        },
+        "processed": {"total": row["processed_count"], "pending": row["pending_count"]},
+        "quality": {"avg_weight": row["avg_weight"], "high_quality_count": row["high_quality_count"]},
+        "recent_24h": row["recent_24h"],
+    }  # fmt: skip
+
+
+# --- quarantine --------------------------------------------------------------------------------------------------
+
+
+def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
+    files = published(config).files("quarantine__rows")
+    rows = pl.read_parquet(files, hive_partitioning=False) if files else TABLES["quarantine__rows"].empty()
+    if reason is not None:
+        is_meant = pl.element() == reason if ":" in reason else pl.element().str.starts_with(f"{reason}:")
+        rows = rows.filter(pl.col("reasons").list.eval(is_meant).list.any())
+    return rows.sort("system", "table", "source_file", "source_rowid")
+
+
+# --- why ---------------------------------------------------------------------------------------------------------
+
+
+def why(config: Config, wanted: str) -> dict[str, Any]:
+    """Everything that touched a feedback row, or the training example with this id."""
+    lake = published(config)
+    candidates = _where(lake, "core__training_candidates", (pl.col("id") == wanted) | (pl.col("feedback_id") == wanted) | (pl.col("partner_id") == wanted))
+    examples = candidates.filter(pl.col("id") == wanted)
+    feedback_ids = examples["origin_ids"][0].to_list() if examples.height else [wanted]
+    refused = [row for row in quarantine(config).filter(pl.col("key").is_in(feedback_ids)).rows(named=True)]
+    rows = _where(lake, "core__feedback", pl.col("feedback_id").is_in(feedback_ids))
+    if rows.is_empty() and not refused and candidates.is_empty():
+        waiting = _where(lake, "core__feedback_keys", pl.col("feedback_id").is_in(feedback_ids))
+        if waiting.height:
+            return {"id": wanted, "waiting": f"dated {waiting['occurred_at'][0].isoformat()}, not before as_of {lake.catalog.as_of}"}
+        raise GristmillError(f"{wanted!r} is neither a feedback id nor a training example we know")
+    return {
+        "id": wanted,
+        "feedback": [_story(lake, row) for row in rows.rows(named=True)],
+        "quarantined": refused,
+        "examples": [_example(lake, row) for row in candidates.rows(named=True)],
+    }
+
+
+def _where(lake: Lake, table: str, condition: pl.Expr) -> pl.DataFrame:
+    files = lake.files(table)
+    if not files:
+        return TABLES[table].empty()
+    return pl.scan_parquet(files, hive_partitioning=False).filter(condition).collect(engine="streaming")
+
+
+def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
+    partition = f"event_date={row['event_date']}"
+    entries = pl.read_parquet(lake.path("raw_feedback__entries", partition), hive_partitioning=False)
+    source = entries.filter(pl.col("feedback_id") == row["feedback_id"]).drop_nulls("feedback_id").row(0, named=True)
+    rivals = _where(lake, "core__feedback", pl.col("status_ref") == row["feedback_id"])
+    hidden = ("thread_key", "answer_key", "answer_hash", "correction_hash", "preferred_hash", "record_hash")
+    return {
+        "source_row": {name: value for name, value in source.items() if value not in (None, [])},
+        "derived": {name: value for name, value in row.items() if name not in hidden and value is not None},
+        "silences": rivals["feedback_id"].to_list(),
+    }
+
+
+def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
+    names = ("id", "format", "source", "origin_ids", "reason", "duplicate_of", "quality_weight", "tier", "split")
+    example = {name: row[name] for name in names}
+    name = lake.catalog.release.get("name", "")
+    if row["reason"] is None and name:
+        split = "" if row["split"] == "train" else f".{row['split']}"
+        example["file"] = str(lake.home / "exports" / name / f"{row['format']}_{name.split('.')[0]}{split}.jsonl")
+    return example
+
+
+# --- query -------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
+    """The warehouse, read-only, blind to everything outside the home."""
+    path = config.home.absolute() / "warehouse.duckdb"
+    if not path.exists():
+        raise GristmillError(f"there is no {path} yet: `gristmill run` comes first")
+    with duckdb.connect(str(path), read_only=True) as connection:
+        connection.execute("set TimeZone = 'UTC'")
+        connection.execute(f"set allowed_directories = ['{str(config.home.absolute()).replace(chr(39), chr(39) * 2)}/']")
+        connection.execute("set enable_external_access = false")
+        connection.execute("set lock_configuration = true")
+        yield connection
+
+
+def query(config: Config, sql: str) -> pl.DataFrame:
+    """One SELECT. Anything that could write is refused before it runs."""
+    with warehouse(config) as connection:
+        try:
+            statements = connection.extract_statements(sql)
+            if len(statements) != 1 or statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+                raise GristmillError("only a single SELECT can be asked")
+            return connection.sql(sql).pl()
+        except duckdb.Error as error:
+            raise GristmillError(" ".join(str(error).split())) from error
+
+
+def as_text(rows: pl.DataFrame, form: str) -> str:
+    """Rows as csv, json or a table for a terminal."""
+    if form == "json":
+        return json.dumps(rows.rows(named=True), default=str, ensure_ascii=False, indent=2) + "\n"
+    if form == "csv":
+        nested = [name for name, dtype in rows.schema.items() if dtype.is_nested()]
+        flat = rows.with_columns(
+            pl.Series(name, [None if v is None else json.dumps(v, default=str, ensure_ascii=False) for v in rows[name].to_list()], dtype=pl.String)
+            for name in nested
+        )
+        return flat.write_csv()
+    with pl.Config(tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=60, tbl_width_chars=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
+        return f"{rows}\n{rows.height} rows\n"
+
+
+def write_run_log(home: Path, entry: dict[str, Any]) -> None:
+    """A log of runs, not an output: the one place where the clock may be written down."""
+    folder = home / "runs"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "runs.jsonl").open("a", encoding="utf-8") as file:
+        file.write(json.dumps(entry, default=str) + "\n")
