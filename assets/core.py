@@ -2,6 +2,8 @@
 
 from dagster_project.publish import sql_table
 
+core__voices = sql_table("core__voices")
+core__answers = sql_table("core__answers")
 core__feedback = sql_table("core__feedback")
 core__responses = sql_table("core__responses")
 core__feedback_sessions = sql_table("core__feedback_sessions")

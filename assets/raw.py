@@ -21,10 +21,14 @@ from dagster_project.quarantine import Rule
 from dagster_project.raw_tables import bring_snapshot_up_to_date
 from dagster_project.sources import feedback
 
-source_feedback = dg.AssetSpec("source_feedback", group_name="sources", kinds={"sqlite"}, description="SAM's feedback.db (seed 0)")
+source_feedback = dg.AssetSpec(
+    "source_feedback", group_name="sources", kinds={"sqlite"}, description="SAM's feedback.db (seed 0)"
+)
 
 
-def snapshot_table(table: str, source: dg.AssetSpec, table_spec: TableSpec, rules: tuple[Rule, ...]) -> dg.AssetsDefinition:
+def snapshot_table(
+    table: str, source: dg.AssetSpec, table_spec: TableSpec, rules: tuple[Rule, ...], is_united: bool
+) -> dg.AssetsDefinition:
     """An optional source table that is not kept by day."""
 
     @dg.multi_asset(
@@ -33,7 +37,7 @@ def snapshot_table(table: str, source: dg.AssetSpec, table_spec: TableSpec, rule
     def read(mill: Mill) -> Iterator[dg.MaterializeResult]:
         STOP.check()
         try:
-            account = bring_snapshot_up_to_date(mill, table, table_spec, rules)
+            account = bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united)
         except SourceLocked as error:
             raise retried_if_locked(error) from error
         yield table_result(mill, table, account_results(mill, table, account))
@@ -42,13 +46,21 @@ def snapshot_table(table: str, source: dg.AssetSpec, table_spec: TableSpec, rule
 
 
 raw_feedback__responses = snapshot_table(
-    "raw_feedback__responses", source_feedback, feedback.RESPONSES, feedback.RESPONSE_RULES
+    "raw_feedback__responses", source_feedback, feedback.RESPONSES, feedback.RESPONSE_RULES, is_united=True
 )
 raw_feedback__stored_aggregates = snapshot_table(
-    "raw_feedback__stored_aggregates", source_feedback, feedback.STORED_AGGREGATES, feedback.STORED_AGGREGATE_RULES
+    "raw_feedback__stored_aggregates",
+    source_feedback,
+    feedback.STORED_AGGREGATES,
+    feedback.STORED_AGGREGATE_RULES,
+    is_united=False,
 )
 raw_feedback__stored_sessions = snapshot_table(
-    "raw_feedback__stored_sessions", source_feedback, feedback.STORED_SESSIONS, feedback.STORED_SESSION_RULES
+    "raw_feedback__stored_sessions",
+    source_feedback,
+    feedback.STORED_SESSIONS,
+    feedback.STORED_SESSION_RULES,
+    is_united=False,
 )
 
 
@@ -83,7 +95,12 @@ def raw_feedback__entries(context: dg.AssetExecutionContext, mill: Mill) -> Iter
     specs=[
         spec(
             "quarantine__rows",
-            deps=[raw_feedback__entries, raw_feedback__responses, raw_feedback__stored_aggregates, raw_feedback__stored_sessions],
+            deps=[
+                raw_feedback__entries,
+                raw_feedback__responses,
+                raw_feedback__stored_aggregates,
+                raw_feedback__stored_sessions,
+            ],
             kinds=("polars",),
         )
     ],

@@ -8,19 +8,28 @@ from dagster_project.mill_run import STOP
 from dagster_project.publish import Mill, spec, sql_table, table_result
 from dagster_project.training.release import FORMATS, bring_release_up_to_date
 
+core__rating_partners = sql_table("core__rating_partners")
 core__training_candidates = sql_table("core__training_candidates")
+core__candidate_rivals = sql_table("core__candidate_rivals")
 train__excluded = sql_table("train__excluded")
 
 
 @dg.multi_asset(
     name="train__release",
     specs=[
-        spec(f"train__{format}", deps=[core__training_candidates, train__excluded, "raw_feedback__entries"], kinds=("polars",))
+        spec(
+            f"train__{format}",
+            deps=[core__training_candidates, core__candidate_rivals, train__excluded, "raw_feedback__entries"],
+            kinds=("polars",),
+        )
         for format in FORMATS
     ],
     check_specs=[
         dg.AssetCheckSpec(
-            "candidates_add_up", asset=f"train__{format}", blocking=True, description="candidates = exported + excluded (G3)"
+            "candidates_add_up",
+            asset=f"train__{format}",
+            blocking=True,
+            description="candidates = exported + excluded (G3)",
         )
         for format in FORMATS
     ],

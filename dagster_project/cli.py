@@ -27,7 +27,9 @@ STOPPED_EXIT, INTERRUPTED_EXIT = 143, 130
 
 @app.callback()
 def options(
-    config: Annotated[Path | None, typer.Option(help="Configuration file; default ./gristmill.toml if there is one.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="Configuration file; default ./gristmill.toml if there is one.")
+    ] = None,
     home: Annotated[Path | None, typer.Option(help="Where everything is written; default `data`.")] = None,
     debug: Annotated[bool, typer.Option(help="Show a traceback when something fails.")] = False,
 ) -> None:
@@ -53,7 +55,9 @@ def demo(
     folder.mkdir(exist_ok=True)
     planted = write_feedback_files(folder, rows, seed)
     typer.echo(f"wrote {rows:,} feedback rows to {folder}")
-    typer.echo("planted: " + ", ".join(f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(planted.items())))
+    typer.echo(
+        "planted: " + ", ".join(f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(planted.items()))
+    )
 
 
 @app.command()
@@ -61,7 +65,9 @@ def run(
     from_: Annotated[str | None, typer.Option("--from", help="First day to read again (UTC).")] = None,
     to: Annotated[str | None, typer.Option("--to", help="Last day to read again (UTC), included.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Read every day again.")] = False,
-    as_of: Annotated[str | None, typer.Option(help="Everything before this instant counts; default: the end of the newest day.")] = None,
+    as_of: Annotated[
+        str | None, typer.Option(help="Everything before this instant counts; default: the end of the newest day.")
+    ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another run on this home.")] = 0,
 ) -> None:
     """Materialise everything for the days that changed, or for those given, and publish it."""
@@ -98,7 +104,9 @@ def _materialise(mill: "MillRun") -> None:
 
     history = mill.config.home.absolute() / "runs" / "dagster"
     configured = os.environ.get("DAGSTER_HOME")
-    run_in_process(list(defs.assets or []), mill, Path(configured) if configured else history if history.exists() else None)
+    run_in_process(
+        list(defs.assets or []), mill, Path(configured) if configured else history if history.exists() else None
+    )
 
 
 def _print_summary(mill: "MillRun") -> None:
@@ -130,14 +138,18 @@ def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
     if as_json:
         typer.echo(json.dumps(found, default=str, indent=2))
         return
-    typer.echo(f"home {found['home']}, publication {found['publication']}, as of {found['as_of']}, release {found['release']}")
+    typer.echo(
+        f"home {found['home']}, publication {found['publication']}, as of {found['as_of']}, release {found['release']}"
+    )
     if found["last_run"]:
         typer.echo(f"last run {found['last_run']['outcome']}, finished {found['last_run']['finished']}")
     for table in found["tables"]:
         days = f"{table['days']} days {table['first_day']}..{table['last_day']}" if table["days"] else ""
         typer.echo(f"  {table['table']:<34} {table['rows']:>12,} rows {table['bytes'] / 2**20:>9.1f} MB  {days}")
     for source in found["sources"]:
-        typer.echo(f"  {source['table']:<34} read {source['read']:,}, quarantined {source['quarantined']:,}, copies {source['copies']:,}")
+        typer.echo(
+            f"  {source['table']:<34} read {source['read']:,}, quarantined {source['quarantined']:,}, copies {source['copies']:,}"
+        )
     waiting = found["waiting_days"]
     typer.echo(f"waiting at the source: {len(waiting)} days" + (f" ({waiting[0]}..{waiting[-1]})" if waiting else ""))
 
@@ -188,12 +200,16 @@ def quarantine(
         typer.echo(f"{count:>9,}  {name}")
     for row in rows.head(limit).iter_rows(named=True):
         where = f"{row['source_file']} {row['table']} row {row['source_rowid']}"
-        typer.echo(f"{where}  key {row['key']}  day {row['event_date']}  {', '.join(row['reasons'])}\n    {row['row'][:160]}")
+        typer.echo(
+            f"{where}  key {row['key']}  day {row['event_date']}  {', '.join(row['reasons'])}\n    {row['row'][:160]}"
+        )
     typer.echo(f"{rows.height:,} refused rows" + (f", the first {limit} shown" if rows.height > limit else ""))
 
 
 @app.command()
-def why(wanted: Annotated[str, typer.Argument(metavar="ID")], as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
+def why(
+    wanted: Annotated[str, typer.Argument(metavar="ID")], as_json: Annotated[bool, typer.Option("--json")] = False
+) -> None:
     """Everything that touched a feedback row or a training example."""
     from dagster_project.lookups import why as look
     from dagster_project.stories import tell
@@ -212,7 +228,9 @@ def writeback(release: Annotated[str | None, typer.Option(help="Which release; d
         done = write_back(mill, release)
     for key in done.changed_since:
         typer.echo(f"left alone, changed since it was read: {key}")
-    typer.echo(f"release {done.release}: wrote {done.written:,} rows, {done.already:,} already written, {len(done.changed_since):,} left alone")
+    typer.echo(
+        f"release {done.release}: wrote {done.written:,} rows, {done.already:,} already written, {len(done.changed_since):,} left alone"
+    )
 
 
 @app.command()
@@ -235,18 +253,19 @@ def main() -> None:
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
     try:
         app()
-    except Stopped as error:
-        _fail(error, STOPPED_EXIT)
-    except KeyboardInterrupt:
-        _fail("interrupted; nothing was published", INTERRUPTED_EXIT)
-    except GristmillError as error:
-        _fail(error, 1)
-    except Exception as error:
-        _fail(f"{type(error).__name__}: {' '.join(str(error).split())} (--debug shows where)", 1)
+    except (Exception, KeyboardInterrupt) as error:
+        if given["debug"]:
+            raise
+        message, code = _explained(error)
+        typer.echo(f"gristmill: {message}", err=True)
+        sys.exit(code)
 
 
-def _fail(message: object, code: int) -> None:
-    if given["debug"]:
-        raise
-    typer.echo(f"gristmill: {message}", err=True)
-    sys.exit(code)
+def _explained(error: BaseException) -> tuple[str, int]:
+    if isinstance(error, Stopped):
+        return str(error), STOPPED_EXIT
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted; nothing was published", INTERRUPTED_EXIT
+    if isinstance(error, GristmillError):
+        return str(error), 1
+    return f"{type(error).__name__}: {' '.join(str(error).split())} (--debug shows where)", 1

@@ -59,9 +59,7 @@ SETTINGS: dict[str, type] = {
 KEYS = {"home", "rating_scale", *SYSTEMS, *SETTINGS}
 
 
-def load(
-    config_file: Path | None = None, home: Path | None = None, environ: Mapping[str, str] | None = None
-) -> Config:
+def load(config_file: Path | None = None, home: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
     """Read the configuration. An unknown key, a wrong type or a named file that is not there is a one-line error."""
     environ = os.environ if environ is None else environ
     file = config_file or (Path(environ["GRISTMILL_CONFIG"]) if environ.get("GRISTMILL_CONFIG") else None)
@@ -89,8 +87,11 @@ def load(
         elif system in values:
             sources[system] = _source_files(system, values[system], base, scale)
         else:
-            default = home / "sources" / f"{system}.db"
-            sources[system] = (SourceFile(default, scale, default.name),) if default.exists() else ()
+            folder = home / "sources"
+            defaults = [
+                folder / f"{system}{kind}.db" for kind in ("", "_fallback")
+            ]  # SAM's second file, disk unplugged
+            sources[system] = tuple(SourceFile(path, scale, path.name) for path in defaults if path.exists())
     settings = {
         key: _typed(kind, setting(key), f"{key} (GRISTMILL_{key.upper()})")
         for key, kind in SETTINGS.items()

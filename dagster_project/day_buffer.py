@@ -49,7 +49,7 @@ class DayBuffer:
             yield self._take()
 
     def _finish(self, day: date) -> None:
-        parts = [pl.read_ipc(path, memory_map=False) for path in self._spilled.pop(day, [])]
+        parts = [pl.read_ipc(path) for path in self._spilled.pop(day, [])]
         parts += self._waiting.pop(day)
         self._waiting_bytes.pop(day)
         self._complete += parts

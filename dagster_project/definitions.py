@@ -14,12 +14,16 @@ from dagster_project.resources import mill
 EVERYTHING = dg.AssetSelection.all()
 
 refresh = dg.define_asset_job(
-    "refresh", EVERYTHING, description="Everything, for the days that changed (semantics G7). What `gristmill run` does."
+    "refresh",
+    EVERYTHING,
+    description="Everything, for the days that changed (semantics G7). What `gristmill run` does.",
 )
 refresh_days = dg.define_asset_job(
     "refresh_days", EVERYTHING, partitions_def=DAILY, description="Everything, reading again just the days asked for."
 )
-daily_refresh = dg.ScheduleDefinition(name="daily_refresh", job=refresh, cron_schedule="30 1 * * *", execution_timezone="UTC")
+daily_refresh = dg.ScheduleDefinition(
+    name="daily_refresh", job=refresh, cron_schedule="30 1 * * *", execution_timezone="UTC"
+)
 weekly_reconciliation = dg.ScheduleDefinition(
     name="weekly_reconciliation",
     job=refresh,

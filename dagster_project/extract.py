@@ -8,9 +8,7 @@ What the columns mean is in `sources/`; which rows are refused is in `quarantine
 """
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote
@@ -20,42 +18,25 @@ import polars as pl
 import pyarrow as pa
 
 from dagster_project.errors import GristmillError
+from dagster_project.sqlite_values import (
+    SAMPLE_VALUES,
+    TableShape,
+    TableSpec,
+    careful_query,
+    careful_types,
+    day_number,
+    decode_careful,
+    decode_or_mark,
+    fast_query,
+    json_object,
+    json_value,
+    quoted,
+    with_problems,
+)
 
 BATCH_ROWS = 4_096
 SCAN_BATCH_ROWS = 65_536
 CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 65_536
-POLARS_TYPES = {"text": pl.String, "integer": pl.Int64, "real": pl.Float64}
-SAMPLE_VALUES = {"text": "''", "integer": "0", "real": "0.0"}
-GOOD_TYPES = {"text": "('text', 'blob')", "integer": "('integer')", "real": "('real', 'integer')"}
-
-# Valid event times (G1) in seconds; half a microsecond lower because instants are rounded to microseconds.
-HALF_MICROSECOND = 0.0000005
-FIRST_SECOND = 946_684_800 - HALF_MICROSECOND  # 2000-01-01
-LAST_SECOND = 4_102_444_800 - HALF_MICROSECOND  # 2100-01-01
-
-
-@dataclass(frozen=True)
-class TableSpec:
-    """What we expect of one source table. `sources/<system>.py` has one for each."""
-
-    system: str
-    name: str
-    columns: Mapping[str, str]  # column -> text | integer | real
-    required: tuple[str, ...]
-    key: str
-    event_time: str | None = None
-    edited: tuple[str, ...] = ()  # small columns the source edits in place: part of a day's fingerprint (G7)
-    measured: tuple[str, ...] = ()  # long texts of which the fingerprint takes the length only
-    left_behind: tuple[str, ...] = ()  # known columns we do not read
-
-
-@dataclass(frozen=True)
-class TableShape:
-    """What a database really has of a table: our columns under its spelling, their declarations, and strangers."""
-
-    present: Mapping[str, str]  # expected column -> declared type
-    missing: tuple[str, ...]
-    unknown: tuple[str, ...]
 
 
 class SqliteDatabase:
@@ -67,7 +48,9 @@ class SqliteDatabase:
         try:
             self._connection = adbc.connect(f"file:{quote(str(path.absolute()))}?mode={'rw' if writable else 'ro'}")
             self._run(f"pragma busy_timeout = {int(busy_timeout_seconds * 1000)}")
-            self.tables = {row["name"].lower() for row in self._rows("select name from sqlite_schema where type = 'table'")}
+            self.tables = {
+                row["name"].lower() for row in self._rows("select name from sqlite_schema where type = 'table'")
+            }
         except (adbc.Error, OSError) as error:
             raise _source_error(path, error) from error
 
@@ -98,11 +81,11 @@ class SqliteDatabase:
     def fingerprints(self, spec: TableSpec) -> pl.DataFrame:
         """Per day (null = no valid event time): rows, lowest and highest rowid, and a hash of what is edited in place."""
         shape = self.shape(spec)
-        parts = [_name(column) for column in spec.edited if column in shape.present]
-        parts += [f"octet_length({_name(column)})" for column in spec.measured if column in shape.present]
+        parts = [quoted(column) for column in spec.edited if column in shape.present]
+        parts += [f"octet_length({quoted(column)})" for column in spec.measured if column in shape.present]
         query = (
             f"select rowid as source_rowid, {day_number(spec.event_time)} as day, "
-            f"cast(concat_ws('|', {', '.join(parts) or 'null'}) as blob) as small from {_name(spec.name)} not indexed"
+            f"cast(concat_ws('|', {', '.join(parts) or 'null'}) as blob) as small from {quoted(spec.name)} not indexed"
         )
         types = {"source_rowid": "0", "day": "0", "small": "x''"}
         row_hash = pl.struct("source_rowid", "day", "small").hash(seed=0) % 1_099_511_627_689
@@ -124,7 +107,7 @@ class SqliteDatabase:
         )
 
     def undated_rowids(self, spec: TableSpec) -> list[int]:
-        query = f"select rowid as source_rowid from {_name(spec.name)} not indexed where {day_number(spec.event_time)} is null"
+        query = f"select rowid as source_rowid from {quoted(spec.name)} not indexed where {day_number(spec.event_time)} is null"
         batches = self._stream(query, {"source_rowid": "0"}, [], SCAN_BATCH_ROWS)
         return [rowid for batch in batches for rowid in batch["source_rowid"].to_list()]
 
@@ -144,11 +127,11 @@ class SqliteDatabase:
     def originals(self, spec: TableSpec, rowids: Sequence[int]) -> pl.DataFrame:
         """`source_rowid` and the row as stored, as JSON (G11); a rowid that is gone gives no row."""
         columns = [row["name"] for row in self._rows("select name from pragma_table_info(?)", [spec.name])]
-        source = f"from {_name(spec.name)} where rowid in (select value from json_each(?))"
-        query = f"select rowid as source_rowid, cast({_json_object(columns)} as blob) as row {source}"
+        source = f"from {quoted(spec.name)} where rowid in (select value from json_each(?))"
+        query = f"select rowid as source_rowid, cast({json_object(columns)} as blob) as row {source}"
         parameters = [json.dumps(list(rowids))]
         types = {"source_rowid": "0", "row": "x''"}
-        frames = [_decode_or_mark(batch, "row") for batch in self._stream(query, types, parameters, BATCH_ROWS)]
+        frames = [decode_or_mark(batch, "row") for batch in self._stream(query, types, parameters, BATCH_ROWS)]
         rows = pl.concat([pl.DataFrame(schema={"source_rowid": pl.Int64, "row": pl.String}), *frames])
         broken = rows.filter(pl.col("row").is_null())["source_rowid"].to_list()
         if broken:  # some text is not UTF-8: take these few rows apart value by value
@@ -161,9 +144,9 @@ class SqliteDatabase:
     def _original_with_hex(self, spec: TableSpec, columns: Sequence[str], rowid: int) -> str:
         values = {}
         for column in columns:
-            where = f"from {_name(spec.name)} where rowid = ?"
-            value = f"cast({_json_value(column)} as blob)"
-            (row,) = self._rows(f"select {value} as v, lower(hex({_name(column)})) as h {where}", [rowid])
+            where = f"from {quoted(spec.name)} where rowid = ?"
+            value = f"cast({json_value(column)} as blob)"
+            (row,) = self._rows(f"select {value} as v, lower(hex({quoted(column)})) as h {where}", [rowid])
             try:
                 values[column] = json.loads(row["v"].decode())
             except UnicodeDecodeError:
@@ -171,26 +154,28 @@ class SqliteDatabase:
         return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
     def _read(
-        self, spec: TableSpec, condition: str, parameters: list[object], after: int | None = None
+        self, spec: TableSpec, condition: str, parameters: Sequence[object], after: int | None = None
     ) -> Iterator[pl.DataFrame]:
         """All rows that meet the condition, in rowid order: fast while it goes well, careful where it does not."""
         shape = self.shape(spec)
-        fast, careful = _fast_query(spec, shape), _careful_query(spec, shape)
+        fast, careful = fast_query(spec, shape), careful_query(spec, shape)
         types = {"source_rowid": "0", **{c: SAMPLE_VALUES[spec.columns[c]] for c in shape.present}, "extra": "''"}
-        where = f" from {_name(spec.name)} not indexed where rowid > ? and {condition}"
+        where = f" from {quoted(spec.name)} not indexed where rowid > ? and {condition}"
         last = -(2**63) if after is None else after
         stretch = CAREFUL_ROWS
         while True:
             try:
                 for batch in self._stream(fast + where, types, [last, *parameters], BATCH_ROWS, validate=True):
-                    yield _with_problems(batch, spec, shape)
+                    yield with_problems(batch, spec, shape)
                     last, stretch = int(batch["source_rowid"][-1]), CAREFUL_ROWS
                 return
             except _UnexpectedValue:
                 limited = f"{careful}{where} order by rowid limit {stretch}"
-                rows = pa.Table.from_batches(list(self._batches(limited, _careful_types(spec, shape), [last, *parameters])))
+                rows = pa.Table.from_batches(
+                    list(self._batches(limited, careful_types(spec, shape), [last, *parameters]))
+                )
                 if rows.num_rows:
-                    batch = _decode_careful(rows, spec, shape)
+                    batch = decode_careful(rows, spec, shape)
                     yield batch
                     last = int(batch["source_rowid"][-1])
                 if rows.num_rows < stretch:
@@ -201,25 +186,27 @@ class SqliteDatabase:
 
     def hold_for_writing(self, table: str) -> None:
         """Take the write lock before anything is read, so that what is compared is what is changed."""
-        self._run(f"update {_name(table)} set rowid = rowid where false")
+        self._run(f"update {quoted(table)} set rowid = rowid where false")
 
     def update_rows(self, table: str, rows: pl.DataFrame) -> None:
         """Set columns of rows by `source_rowid`, and commit."""
         columns = [column for column in rows.columns if column != "source_rowid"]
         with self._connection.cursor() as cursor:
             cursor.adbc_ingest("gristmill_updates", rows.to_arrow(), mode="create", temporary=True)
-        assignments = ", ".join(f"{_name(column)} = u.{_name(column)}" for column in columns)
+        assignments = ", ".join(f"{quoted(column)} = u.{quoted(column)}" for column in columns)
         self._run(
-            f"update {_name(table)} set {assignments} from temp.gristmill_updates as u "
-            f"where {_name(table)}.rowid = u.source_rowid"
+            f"update {quoted(table)} set {assignments} from temp.gristmill_updates as u "
+            f"where {quoted(table)}.rowid = u.source_rowid"
         )
         self._connection.commit()
 
     # --- ADBC ----------------------------------------------------------------------------------------------------
 
-    def _batches(self, query: str, types: Mapping[str, str], parameters: list[object], batch_rows: int = BATCH_ROWS):
+    def _batches(
+        self, query: str, types: Mapping[str, str], parameters: Sequence[object], batch_rows: int = BATCH_ROWS
+    ):
         """Arrow batches of a query. ADBC takes a column's type from its first batch, so that one is ours alone."""
-        sample = ", ".join(f"{value} as {_name(column)}" for column, value in types.items())
+        sample = ", ".join(f"{value} as {quoted(column)}" for column, value in types.items())
         typed = (
             f"with recursive n(i) as (select 1 union all select i + 1 from n where i < {batch_rows}) "
             f"select {sample} from n union all select * from ({query})"
@@ -239,7 +226,12 @@ class SqliteDatabase:
             cursor.close()
 
     def _stream(
-        self, query: str, types: Mapping[str, str], parameters: list[object], batch_rows: int, validate: bool = False
+        self,
+        query: str,
+        types: Mapping[str, str],
+        parameters: Sequence[object],
+        batch_rows: int,
+        validate: bool = False,
     ) -> Iterator[pl.DataFrame]:
         for batch in self._batches(query, types, parameters, batch_rows):
             if validate:
@@ -252,7 +244,7 @@ class SqliteDatabase:
             if frame.height:
                 yield frame
 
-    def _rows(self, query: str, parameters: list[object] | None = None) -> list[dict]:
+    def _rows(self, query: str, parameters: Sequence[object] | None = None) -> list[dict]:
         with self._connection.cursor() as cursor:
             cursor.execute(query, parameters or [])
             return cursor.fetch_arrow_table().to_pylist()
@@ -265,143 +257,6 @@ class SqliteDatabase:
 
 class _UnexpectedValue(Exception):
     """The fast path met a value that is not of its column's type, or text that is not UTF-8."""
-
-
-def day_number(column: str | None) -> str:
-    """SQL: the UTC day of an epoch value as days since 1970, null without a valid one (G1, G6)."""
-    if column is None:
-        return "null"
-    value = f"+{_name(column)}"  # the plus keeps a TEXT affinity from turning the comparison into one of texts
-    return (
-        f"case when {value} >= {FIRST_SECOND!r} and {value} < {LAST_SECOND!r} "
-        f"then cast(({value} + {HALF_MICROSECOND!r}) / 86400 as integer) "
-        f"when {value} >= {FIRST_SECOND * 1000!r} and {value} < {LAST_SECOND * 1000!r} "
-        f"then cast(({value} / 1000.0 + {HALF_MICROSECOND!r}) / 86400 as integer) end"
-    )
-
-
-def _fast_query(spec: TableSpec, shape: TableShape) -> str:
-    selected = ["rowid as source_rowid"]
-    for column, declared in shape.present.items():
-        name = _name(column)
-        if spec.columns[column] == "text" and not re.search("CHAR|CLOB|TEXT", declared.upper()):
-            # ADBC would print a number as text here; without a text affinity numbers can be stored. Bytes that are
-            # no UTF-8 send the stretch to the careful path.
-            selected.append(f"case when typeof({name}) in ('integer', 'real') then cast(x'ff' as text) else {name} end as {name}")
-        else:
-            selected.append(name)
-    selected.append(f"{_json_object(shape.unknown) if shape.unknown else 'null'} as extra")
-    return f"select {', '.join(selected)}"
-
-
-def _careful_query(spec: TableSpec, shape: TableShape) -> str:
-    """Each value where its type is right (text as bytes), and each type."""
-    selected = ["rowid as source_rowid"]
-    for column in shape.present:
-        name, kind = _name(column), spec.columns[column]
-        value = f"cast({name} as blob)" if kind == "text" else name
-        selected.append(f"case when typeof({name}) in {GOOD_TYPES[kind]} then {value} end as {name}")
-        selected.append(f"typeof({name}) as {_name(column + ' type')}")
-    selected.append(f"cast({_json_object(shape.unknown) if shape.unknown else 'null'} as blob) as extra")
-    return f"select {', '.join(selected)}"
-
-
-def _careful_types(spec: TableSpec, shape: TableShape) -> dict[str, str]:
-    types = {"source_rowid": "0"}
-    for column in shape.present:
-        types[column] = "x''" if spec.columns[column] == "text" else SAMPLE_VALUES[spec.columns[column]]
-        types[f"{column} type"] = "''"
-    return types | {"extra": "x''"}
-
-
-def _decode_careful(rows: pa.Table, spec: TableSpec, shape: TableShape) -> pl.DataFrame:
-    frame = pl.from_arrow(rows)
-    assert isinstance(frame, pl.DataFrame)
-    problems = []
-    for column in shape.present:
-        stored = pl.col(f"{column} type")
-        wrong = ~stored.is_in([*re.findall(r"\w+", GOOD_TYPES[spec.columns[column]]), "null"])
-        if spec.columns[column] == "text":
-            decoded = _decode_or_mark(frame.select(column), column)[column]
-            undecodable = frame[column].is_not_null() & decoded.is_null()
-            frame = frame.with_columns(decoded, undecodable.alias(f"{column} undecodable"))
-            bad = pl.col(f"{column} undecodable")
-            wrong = wrong | (bad & (stored == "blob"))
-            problems.append(pl.when(bad & (stored == "text")).then(pl.lit(f"bad_text:{column}")))
-        problems.append(pl.when(wrong).then(pl.lit(f"wrong_type:{column}")))
-    extra = _decode_or_mark(frame.select("extra"), "extra")["extra"]
-    problems.append(pl.when(extra.is_null() & frame["extra"].is_not_null()).then(pl.lit("bad_text:extra")))
-    frame = frame.with_columns(extra, pl.concat_list(problems).list.drop_nulls().alias("problems"))
-    return _with_problems(frame, spec, shape)
-
-
-def _decode_or_mark(frame: pl.DataFrame, column: str) -> pl.DataFrame:
-    """Binary to text; what is not UTF-8 becomes null."""
-    values = frame[column].to_arrow()
-    try:
-        return frame.with_columns(pl.Series(column, values.cast(pa.large_string()), dtype=pl.String))
-    except pa.ArrowInvalid:  # value by value: only in a stretch that is known to hold bad bytes
-        return frame.with_columns(pl.Series(column, [_text_or_none(value) for value in frame[column]], dtype=pl.String))
-
-
-def _text_or_none(value: bytes | None) -> str | None:
-    try:
-        return None if value is None else value.decode()
-    except UnicodeDecodeError:
-        return None
-
-
-def _with_problems(frame: pl.DataFrame, spec: TableSpec, shape: TableShape) -> pl.DataFrame:
-    """The expected columns in order, plus `problems`: what the values' own types and bytes are refused for (G5)."""
-    if "problems" not in frame.columns:
-        frame = frame.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("problems"))
-    found = [
-        pl.when(pl.col(column).str.contains("\0", literal=True)).then(pl.lit(f"bad_text:{column}"))
-        for column in shape.present
-        if spec.columns[column] == "text"
-    ]
-    found += [
-        pl.when(pl.col(column).is_finite().not_()).then(pl.lit(f"not_finite:{column}"))
-        for column in shape.present
-        if spec.columns[column] == "real"
-    ]
-    marks = frame.select(pl.coalesce(found).is_not_null().any()).item() if found else False
-    if marks:
-        frame = frame.with_columns(pl.concat_list("problems", *found).list.drop_nulls().alias("problems"))
-    return frame.select(
-        "source_rowid",
-        *(
-            pl.col(column) if column in shape.present else pl.lit(None, dtype=POLARS_TYPES[kind]).alias(column)
-            for column, kind in spec.columns.items()
-        ),
-        pl.col("extra").cast(pl.String),
-        "problems",
-    )
-
-
-def _json_object(columns: Sequence[str]) -> str:
-    """SQL: a row as JSON text, exact: integers as they are, reals to the last bit, what JSON cannot say as {"$...": }."""
-    pairs = [_literal(json.dumps(column, ensure_ascii=False) + ":") + f" || {_json_value(column)}" for column in columns]
-    return "'{' || " + " || ',' || ".join(pairs) + " || '}'"
-
-
-def _json_value(column: str) -> str:
-    name = _name(column)
-    return (
-        f"case typeof({name}) when 'null' then 'null' when 'integer' then cast({name} as text) "
-        f"when 'text' then json_quote({name}) when 'blob' then '{{\"$hex\":\"' || lower(hex({name})) || '\"}}' "
-        f"else case when {name} = 9e999 then '{{\"$float\":\"inf\"}}' when {name} = -9e999 then '{{\"$float\":\"-inf\"}}' "
-        f"when cast(printf('%!.15g', {name}) as real) = {name} then printf('%!.15g', {name}) "
-        f"else printf('%!.17g', {name}) end end"
-    )
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
-def _name(column: str) -> str:
-    return '"' + column.replace('"', '""') + '"'
 
 
 def _check_is_sqlite(path: Path) -> None:
@@ -421,7 +276,11 @@ def _check_is_sqlite(path: Path) -> None:
 
 def _source_error(path: Path, error: Exception) -> GristmillError:
     text = " ".join(str(error).split())
-    return SourceLocked(f"source {path} is locked by a writer: {text}") if "lock" in text else GristmillError(f"source {path}: {text}")
+    return (
+        SourceLocked(f"source {path} is locked by a writer: {text}")
+        if "lock" in text
+        else GristmillError(f"source {path}: {text}")
+    )
 
 
 class SourceLocked(GristmillError):

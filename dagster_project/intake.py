@@ -133,7 +133,9 @@ def read_undated(table: DatedTable, files: Sequence[OpenFile]) -> DayGroup:
     frames = []
     for file in files:
         rowids = file.database.undated_rowids(table.spec)
-        frames += [_placed(table, batch, file) for batch in file.database.read_rows(table.spec, rowids)] if rowids else []
+        frames += (
+            [_placed(table, batch, file) for batch in file.database.read_rows(table.spec, rowids)] if rowids else []
+        )
     if not frames:
         return DayGroup(pl.DataFrame(), pl.DataFrame(), {}, [None])
     return _sorted_out(table, pl.concat(frames), {file.label: file for file in files})

@@ -111,13 +111,11 @@ class Lake:
         return self.published.publication + 1
 
     @contextlib.contextmanager
-    def replacing(
-        self, table: str, partition: str, schema: pa.Schema, plain_columns: Iterable[str] = ()
-    ) -> Iterator["TableWriter"]:
+    def replacing(self, table: str, partition: str, layout: "FileLayout") -> Iterator["TableWriter"]:
         """Write a partition anew. It counts as changed only if its bytes differ from the published ones."""
         target = self.staging / "lake" / table / partition / "part-0.parquet"
         target.parent.mkdir(parents=True, exist_ok=True)
-        with TableWriter(target, schema, plain_columns) as writer:
+        with TableWriter(target, layout) as writer:
             yield writer
         self.adopt(table, partition, target, writer.rows)
 
@@ -210,23 +208,31 @@ class Lake:
                 shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
 
 
+@dataclass(frozen=True)
+class FileLayout:
+    """Columns of a Parquet file, and what each is worth: a dictionary, statistics, compression (hashes have no pattern)."""
+
+    schema: pa.Schema
+    with_dictionary: list[str]
+    with_statistics: list[str]
+    compression: dict[str, str]
+
+
 class TableWriter:
     """Writes Arrow tables to one Parquet file in row groups of a fixed size, so bytes do not depend on batching."""
 
-    def __init__(self, path: Path, schema: pa.Schema, plain_columns: Iterable[str] = ()) -> None:
-        """`plain_columns` hold long texts: a dictionary of them costs time and saves nothing."""
-        plain = set(plain_columns)
-        self.schema = schema
+    def __init__(self, path: Path, layout: FileLayout) -> None:
+        self.schema = layout.schema
         self.rows = 0
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0
         self._writer = pq.ParquetWriter(
             path,
-            schema,
-            compression="zstd",
-            compression_level=1,
-            use_dictionary=[name for name in schema.names if name not in plain],
-            write_statistics=[name for name in schema.names if name not in plain],
+            layout.schema,
+            compression=layout.compression,
+            compression_level={path: 1 for path, codec in layout.compression.items() if codec == "zstd"},
+            use_dictionary=layout.with_dictionary,  # pyright: ignore[reportArgumentType]
+            write_statistics=layout.with_statistics,  # pyright: ignore[reportArgumentType]
         )
 
     def __enter__(self) -> "TableWriter":

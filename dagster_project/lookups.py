@@ -102,15 +102,21 @@ def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
 def why(config: Config, wanted: str) -> dict[str, Any]:
     """Everything that touched a feedback row, or the training example with this id."""
     lake = published(config)
-    candidates = _where(lake, "core__training_candidates", (pl.col("id") == wanted) | (pl.col("feedback_id") == wanted) | (pl.col("partner_id") == wanted))
+    touched = (pl.col("id") == wanted) | (pl.col("feedback_id") == wanted) | (pl.col("partner_id") == wanted)
+    rivals = pl.read_parquet(lake.files("core__candidate_rivals"))
+    candidates = _where(lake, "core__training_candidates", touched).join(rivals, on="id", how="left")
     examples = candidates.filter(pl.col("id") == wanted)
-    feedback_ids = examples["origin_ids"][0].to_list() if examples.height else [wanted]
-    refused = [row for row in quarantine(config).filter(pl.col("key").is_in(feedback_ids)).rows(named=True)]
+    origins = [examples["feedback_id"][0], examples["partner_id"][0]] if examples.height else [wanted]
+    feedback_ids = [key for key in origins if key is not None]
+    refused = quarantine(config).filter(pl.col("key").is_in(feedback_ids)).rows(named=True)
     rows = _where(lake, "core__feedback", pl.col("feedback_id").is_in(feedback_ids))
     if rows.is_empty() and not refused and candidates.is_empty():
         waiting = _where(lake, "core__feedback_keys", pl.col("feedback_id").is_in(feedback_ids))
         if waiting.height:
-            return {"id": wanted, "waiting": f"dated {waiting['occurred_at'][0].isoformat()}, not before as_of {lake.catalog.as_of}"}
+            return {
+                "id": wanted,
+                "waiting": f"dated {waiting['occurred_at'][0].isoformat()}, not before as_of {lake.catalog.as_of}",
+            }
         raise GristmillError(f"{wanted!r} is neither a feedback id nor a training example we know")
     return {
         "id": wanted,
@@ -141,10 +147,12 @@ def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
-    names = ("id", "format", "source", "origin_ids", "reason", "duplicate_of", "quality_weight", "tier", "split")
-    example = {name: row[name] for name in names}
+    names = ("id", "format", "source", "feedback_id", "partner_id", "duplicate_of", "quality_weight", "tier", "split")
+    rival = row["reason"]
+    reason = row["early_reason"] or (rival if rival == "conflicting" else None) or row["late_reason"] or rival
+    example = {name: row[name] for name in names} | {"reason": reason}
     name = lake.catalog.release.get("name", "")
-    if row["reason"] is None and name:
+    if reason is None and name:
         split = "" if row["split"] == "train" else f".{row['split']}"
         example["file"] = str(lake.home / "exports" / name / f"{row['format']}_{name.split('.')[0]}{split}.jsonl")
     return example
@@ -161,7 +169,9 @@ def warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
         raise GristmillError(f"there is no {path} yet: `gristmill run` comes first")
     with duckdb.connect(str(path), read_only=True) as connection:
         connection.execute("set TimeZone = 'UTC'")
-        connection.execute(f"set allowed_directories = ['{str(config.home.absolute()).replace(chr(39), chr(39) * 2)}/']")
+        connection.execute(
+            f"set allowed_directories = ['{str(config.home.absolute()).replace(chr(39), chr(39) * 2)}/']"
+        )
         connection.execute("set enable_external_access = false")
         connection.execute("set lock_configuration = true")
         yield connection
@@ -172,7 +182,10 @@ def query(config: Config, sql: str) -> pl.DataFrame:
     with warehouse(config) as connection:
         try:
             statements = connection.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type not in (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN):
+            if len(statements) != 1 or statements[0].type not in (
+                duckdb.StatementType.SELECT,
+                duckdb.StatementType.EXPLAIN,
+            ):
                 raise GristmillError("only a single SELECT can be asked")
             return connection.sql(sql).pl()
         except duckdb.Error as error:
@@ -186,11 +199,22 @@ def as_text(rows: pl.DataFrame, form: str) -> str:
     if form == "csv":
         nested = [name for name, dtype in rows.schema.items() if dtype.is_nested()]
         flat = rows.with_columns(
-            pl.Series(name, [None if v is None else json.dumps(v, default=str, ensure_ascii=False) for v in rows[name].to_list()], dtype=pl.String)
+            pl.Series(
+                name,
+                [None if v is None else json.dumps(v, default=str, ensure_ascii=False) for v in rows[name].to_list()],
+                dtype=pl.String,
+            )
             for name in nested
         )
         return flat.write_csv()
-    with pl.Config(tbl_rows=-1, tbl_cols=-1, fmt_str_lengths=60, tbl_width_chars=-1, tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True):
+    with pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        fmt_str_lengths=60,
+        tbl_width_chars=-1,
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+    ):
         return f"{rows}\n{rows.height} rows\n"
 
 

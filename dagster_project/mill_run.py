@@ -71,7 +71,9 @@ class MillRun:
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
         self.lake = Lake(home)
         self.lake.recover()
-        source_bytes = sum(file.path.stat().st_size for files in self.config.sources.values() for file in files if file.path.exists())
+        source_bytes = sum(
+            file.path.stat().st_size for files in self.config.sources.values() for file in files if file.path.exists()
+        )
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
         self._files: dict[str, list[OpenFile]] = {}
@@ -143,7 +145,9 @@ def parse_as_of(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
-        raise GristmillError(f"as-of {text!r} is not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z") from error
+        raise GristmillError(
+            f"as-of {text!r} is not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z"
+        ) from error
     return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
 
 

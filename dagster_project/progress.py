@@ -18,7 +18,12 @@ def progress() -> Iterator[Callable[[str, int], None]]:
         yield lambda table, rows: _plain_line(totals, table, rows)
         _finish_plain(totals)
         return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TextColumn("{task.completed:,.0f} rows"), TimeElapsedColumn())
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.completed:,.0f} rows"),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as bar:
         tasks = {}
 

@@ -32,7 +32,7 @@ def spec(table: str, deps: Iterable[Any] = (), kinds: Iterable[str] = (), by_day
         table,
         deps=deps,
         description=contract.description,
-        group_name=table.split("_")[0],
+        group_name=table.split("_", maxsplit=1)[0],
         kinds={*kinds, "parquet"},
         partitions_def=by_day,
         metadata={"dagster/column_schema": column_schema(table), "grain": ", ".join(contract.grain)},
@@ -110,7 +110,11 @@ def check(mill: MillRun, table: str, claim: str, is_current: bool) -> dg.AssetCh
 
 
 def table_result(
-    mill: MillRun, table: str, checks: Sequence[dg.AssetCheckResult] = (), is_current: bool = False, more: Mapping[str, Any] | None = None
+    mill: MillRun,
+    table: str,
+    checks: Sequence[dg.AssetCheckResult] = (),
+    is_current: bool = False,
+    more: Mapping[str, Any] | None = None,
 ) -> dg.MaterializeResult:
     metadata = {
         "dagster/row_count": mill.lake.rows(table),
@@ -142,8 +146,12 @@ def account_results(mill: MillRun, table: str, account: Account) -> list[dg.Asse
 
 def account_check_specs(table: str) -> list[dg.AssetCheckSpec]:
     return [
-        dg.AssetCheckSpec("rows_add_up", asset=table, blocking=True, description="read = kept + quarantined + copies (G3)"),
-        dg.AssetCheckSpec("no_drift", asset=table, description="no missing or unknown columns, no unknown words (G5, G8)"),
+        dg.AssetCheckSpec(
+            "rows_add_up", asset=table, blocking=True, description="read = kept + quarantined + copies (G3)"
+        ),
+        dg.AssetCheckSpec(
+            "no_drift", asset=table, description="no missing or unknown columns, no unknown words (G5, G8)"
+        ),
     ]
 
 

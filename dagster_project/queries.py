@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from dagster_project.lake import Lake
 
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
 BATCH_ROWS = 100_000
+CHUNK_ROWS = 100_000
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,7 @@ class Query:
     what: str
     grain: tuple[str, ...]
     inputs: tuple[str, ...]
+    by_day: str | None  # the input that is taken some days at a time; rows of other days do not matter to the result
     params: tuple[str, ...]
 
     @property
@@ -44,14 +47,20 @@ def query(name: str) -> Query:
     """The query of a table or check, by its name."""
     (path,) = SQL_FOLDER.glob(f"*/{name}.sql")
     sql = path.read_text(encoding="utf-8")
-    header = re.match(r"-- (?P<what>.+)\n-- grain: (?P<grain>.*)\n-- inputs: (?P<inputs>.*)\n-- params: (?P<params>.*)\n", sql)
+    header = re.match(
+        r"-- (?P<what>.+)\n-- grain: (?P<grain>.*)\n-- inputs: (?P<inputs>.*)\n-- params: (?P<params>.*)\n", sql
+    )
     if header is None:
         raise ValueError(f"{path.name}: the header must be four comment lines: what, grain, inputs, params")
 
     def names(field: str) -> tuple[str, ...]:
-        return tuple(word for word in re.split(r"[,\s]+", header[field]) if word not in ("", "none"))
+        words = (word.strip().removesuffix(" by day") for word in header[field].split(","))
+        return tuple(word for word in words if word != "none")
 
-    return Query(name, sql, header["what"], names("grain"), names("inputs"), names("params"))
+    by_day = re.search(r"(\w+) by day", header["inputs"])
+    return Query(
+        name, sql, header["what"], names("grain"), names("inputs"), by_day[1] if by_day else None, names("params")
+    )
 
 
 def checks_of(table: str) -> list[str]:
@@ -63,31 +72,58 @@ def checks_of(table: str) -> list[str]:
 def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory DuckDB that spills under staging and cannot reach the network."""
     lake.staging.mkdir(parents=True, exist_ok=True)
-    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(lake.staging / "duckdb"), "threads": 2}
+    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(lake.staging / "duckdb"), "threads": 1}
     with duckdb.connect(config=settings) as connection:
         connection.execute("set TimeZone = 'UTC'")
         yield connection
 
 
-def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, tables: tuple[str, ...]) -> None:
-    """Make the tables visible under their names: the lake's files, or an empty table of the contract's shape."""
-    for table in tables:
-        files = [str(path) for path in lake.files(table)]
-        if files:
-            connection.read_parquet(files, hive_partitioning=False).create_view(table)
-        else:
-            connection.register(table, TABLES[table].empty().to_arrow())
+def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
+    """A table of the lake: its files, or an empty table of the contract's shape."""
+    files = [str(path) for path in lake.files(table)]
+    if files:
+        return connection.read_parquet(files, hive_partitioning=False)
+    return connection.from_arrow(TABLES[table].empty().to_arrow())
 
 
-def stream(
-    lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 512
-) -> Iterator[pl.DataFrame]:
-    """The rows of a query, in batches."""
+def stream(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 512) -> Iterator[pl.DataFrame]:
+    """The rows of a query, in batches.
+
+    A query that takes an input by day runs once for every few days, so its memory does not grow with the history; as it
+    orders its rows by day, the parts are in order too.
+    """
     chosen = query(name)
+    values = {key: params[key] for key in chosen.params}
     with engine(lake, memory_limit_mb) as connection:
-        bind(connection, lake, chosen.inputs)
-        result = connection.execute(chosen.sql, {key: params[key] for key in chosen.params})
-        for batch in result.to_arrow_reader(BATCH_ROWS):
-            frame = pl.from_arrow(batch)
-            assert isinstance(frame, pl.DataFrame)
-            yield frame
+        for table in chosen.inputs:
+            bind(connection, lake, table).create_view(table)
+        if chosen.by_day is None:
+            yield from _run(connection, chosen.sql, values)
+            return
+        whole = bind(connection, lake, chosen.by_day)
+        for first, last in _day_ranges(connection, chosen.by_day):
+            some_days = f"event_date between date '{first}' and date '{last}'"
+            whole.filter(some_days).create_view(chosen.by_day, replace=True)
+            yield from _run(connection, chosen.sql, values)
+
+
+def _run(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
+    for batch in connection.execute(sql, values).to_arrow_reader(BATCH_ROWS):
+        frame = pl.from_arrow(batch)
+        assert isinstance(frame, pl.DataFrame)
+        yield frame
+
+
+def _day_ranges(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[tuple[date, date]]:
+    """Neighbouring days with about CHUNK_ROWS rows together."""
+    counts = connection.sql(
+        f"select event_date, count(*) from {table} group by event_date order by event_date"
+    ).fetchall()
+    first, rows = None, 0
+    for day, count in counts:
+        first, rows = first or day, rows + count
+        if rows >= CHUNK_ROWS:
+            yield first, day
+            first, rows = None, 0
+    if first is not None:
+        yield first, counts[-1][0]

@@ -5,7 +5,7 @@ The account of each day stays in the catalogue: how it looked at the source, how
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -18,7 +18,7 @@ from dagster_project.intake import DatedTable, DayGroup
 from dagster_project.lake import NO_DAY
 from dagster_project.mill_run import MillRun, code_hash
 from dagster_project.quarantine import Rule, split
-from dagster_project.tables import store, store_days
+from dagster_project.tables import store
 
 QUARANTINE = "quarantine__rows"
 INTAKE_CODE = (
@@ -71,7 +71,9 @@ class DatedIntake:
         pending = self._chosen_days(more_days)
         self._store_undated()
         while pending:
-            for group in intake.read_days(self.table, self.files, self.seen, sorted(pending), self.lake.staging / "days"):
+            for group in intake.read_days(
+                self.table, self.files, self.seen, sorted(pending), self.lake.staging / "days"
+            ):
                 self._store(group)
             for day in pending:
                 if not self.seen.rows(day):
@@ -193,7 +195,9 @@ class DatedIntake:
                 moved |= unread
                 continue
             ranked = rows.with_columns(pl.col("source_file").replace_strict(order).alias("file_order"))
-            losers.append(ranked.sort("occurred_at", "file_order", "source_rowid", descending=True)[1:].drop("file_order"))
+            losers.append(
+                ranked.sort("occurred_at", "file_order", "source_rowid", descending=True)[1:].drop("file_order")
+            )
         if not moved and losers:
             self._refuse_losers(pl.concat(losers))
         return moved
@@ -246,8 +250,13 @@ class DatedIntake:
         )
 
 
-def bring_snapshot_up_to_date(run: MillRun, asset: str, spec: TableSpec, rules: Sequence[Rule]) -> Account:
-    """An optional table that is not kept by day: read whole when it looks different from when it was read."""
+def bring_snapshot_up_to_date(
+    run: MillRun, asset: str, spec: TableSpec, rules: Sequence[Rule], is_united: bool
+) -> Account:
+    """An optional table that is not kept by day: read whole when it looks different from when it was read.
+
+    `is_united`: files are united by key, else each file's row stands for itself.
+    """
     lake, files = run.lake, run.files(spec.system, spec.name)
     seen = intake.look(files, spec)
     stored = {"rules": code_hash(*INTAKE_CODE), "files": seen.as_stored(None)}
@@ -264,11 +273,13 @@ def bring_snapshot_up_to_date(run: MillRun, asset: str, spec: TableSpec, rules: 
         refused, copies = TABLES[QUARANTINE].empty(), 0
         if frames:
             kept, bad = split(pl.concat(frames), rules)
-            kept, conflicts, same = intake.resolve_copies(kept, spec.key, ())
+            conflicts, same = kept.clear().with_columns(bad["reasons"].clear()), kept.clear()
+            if is_united:
+                kept, conflicts, same = intake.resolve_copies(kept, spec.key, ())
             labels = {file.label: file for file in files}
             refused = pl.concat([intake.refusals(bad, spec, labels), intake.refusals(conflicts, spec, labels)])
             copies = same.height
-            store(lake, asset, [kept.sort(spec.key)])
+            store(lake, asset, [kept.sort(spec.key, "file_order", "source_rowid")])
         else:
             lake.drop(asset, "")
         if refused.height:
@@ -278,4 +289,9 @@ def bring_snapshot_up_to_date(run: MillRun, asset: str, spec: TableSpec, rules: 
         lake.catalog.sources[asset] = {**stored, "read": seen.rows(None), "copies": copies}
     entry = lake.catalog.sources[asset]
     quarantined = lake.partitions(QUARANTINE).get(f"{asset}/{NO_DAY}")
-    return Account(read=entry["read"], kept=lake.rows(asset), quarantined=quarantined.rows if quarantined else 0, copies=entry["copies"])
+    return Account(
+        read=entry["read"],
+        kept=lake.rows(asset),
+        quarantined=quarantined.rows if quarantined else 0,
+        copies=entry["copies"],
+    )

@@ -8,7 +8,9 @@ def tell(found: dict[str, Any]) -> str:
     if "waiting" in found:
         return "\n".join([*lines, f"  waits: {found['waiting']}"])
     for row in found["quarantined"]:
-        lines.append(f"  refused: {', '.join(row['reasons'])}  ({row['source_file']} {row['table']} row {row['source_rowid']})")
+        lines.append(
+            f"  refused: {', '.join(row['reasons'])}  ({row['source_file']} {row['table']} row {row['source_rowid']})"
+        )
         lines.append(f"    {row['row']}")
     for story in found["feedback"]:
         lines += _feedback(story)
@@ -31,13 +33,29 @@ def _feedback(story: dict[str, Any]) -> list[str]:
         if source.get(name):
             lines.append(f"    {name}  {_short(source[name])}")
     sense = derived.get("sentiment") or derived.get("error_type") or derived.get("flag_type") or ""
-    lines.append(f"    counts as {derived['effective_type']} {sense}".rstrip() + (" (a comment on a thumb)" if derived.get("comment") else ""))
-    by = f" by {derived['status_ref']}" if derived["status"] == "superseded" else f" of {derived['status_ref']}" if derived["status"] == "duplicate" else ""
-    lines.append(f"    status    {derived['status']}{by}" + (f"; silences {', '.join(story['silences'])}" if story["silences"] else ""))
+    lines.append(
+        f"    counts as {derived['effective_type']} {sense}".rstrip()
+        + (" (a comment on a thumb)" if derived.get("comment") else "")
+    )
+    by = (
+        f" by {derived['status_ref']}"
+        if derived["status"] == "superseded"
+        else f" of {derived['status_ref']}"
+        if derived["status"] == "duplicate"
+        else ""
+    )
+    lines.append(
+        f"    status    {derived['status']}{by}"
+        + (f"; silences {', '.join(story['silences'])}" if story["silences"] else "")
+    )
     if derived.get("is_contested"):
         lines.append("    contested people disagree about this answer, or flagged or corrected it")
     parts = derived["weight_parts"]
-    bonuses = " ".join(f"+ {value:g} {name.removesuffix('_bonus')}" for name, value in parts.items() if name.endswith("_bonus") and value)
+    bonuses = " ".join(
+        f"+ {value:g} {name.removesuffix('_bonus')}"
+        for name, value in parts.items()
+        if name.endswith("_bonus") and value
+    )
     lines.append(
         f"    weight    {derived['quality_weight']:.6f} {derived['tier']} = ({parts['base']:g} + {parts['type']:g} type) "
         f"* {parts['temporal_factor']:g} age {bonuses}".rstrip()
@@ -46,7 +64,9 @@ def _feedback(story: dict[str, Any]) -> list[str]:
 
 
 def _example(example: dict[str, Any]) -> list[str]:
-    head = f"  example {example['id']}  {example['format']} from {example['source']}, weight {example['quality_weight']:g}"
+    head = (
+        f"  example {example['id']}  {example['format']} from {example['source']}, weight {example['quality_weight']:g}"
+    )
     if example["reason"] is None:
         return [head, f"    leaves in {example.get('file', 'the next release')}"]
     of = f" of {example['duplicate_of']}" if example["duplicate_of"] else ""

@@ -27,7 +27,7 @@ def fit(table: str, rows: pl.DataFrame) -> pl.DataFrame:
 def store(lake: Lake, table: str, batches: Iterable[pl.DataFrame], partition: str = "") -> int:
     """Validate and write a partition; returns its rows. An empty partition of a partitioned table has no file."""
     contract = TABLES[table]
-    with lake.replacing(table, partition, contract.arrow_schema, contract.long_texts) as writer:
+    with lake.replacing(table, partition, contract.file_layout) as writer:
         for batch in batches:
             if batch.height:
                 writer.write(fit(table, batch).to_arrow())
@@ -38,5 +38,5 @@ def store_days(lake: Lake, table: str, rows: pl.DataFrame) -> None:
     """Validate rows of several whole days once, and write each day."""
     contract = TABLES[table]
     for (day,), day_rows in fit(table, rows).partition_by("event_date", as_dict=True, maintain_order=True).items():
-        with lake.replacing(table, f"event_date={day}", contract.arrow_schema, contract.long_texts) as writer:
+        with lake.replacing(table, f"event_date={day}", contract.file_layout) as writer:
             writer.write(day_rows.to_arrow())

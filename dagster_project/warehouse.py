@@ -59,7 +59,11 @@ def publish(run: MillRun) -> bool:
     lake.catalog.as_of = run.as_of.isoformat()
     if releases:
         lake.catalog.release = {"name": releases[0][1].name, "date": str(run.release_date)}
-    if lake.catalog.to_json() == lake.published.to_json() and not releases and (lake.home / "warehouse.duckdb").exists():
+    if (
+        lake.catalog.to_json() == lake.published.to_json()
+        and not releases
+        and (lake.home / "warehouse.duckdb").exists()
+    ):
         return False
     snapshot = take_snapshot(lake)
     warehouse = lake.staging / "warehouse.duckdb"

@@ -54,7 +54,9 @@ def undo_own_writes(run: MillRun, rows: pl.DataFrame, file: OpenFile) -> pl.Data
     ledger = read_ledger(run.lake.home).filter(pl.col("source_file") == file.label)
     if ledger.is_empty():
         return rows.with_columns(pl.lit(False).alias("is_written_back"))
-    ours = ledger.select("feedback_id", *(pl.col(c).alias(f"our_{c}") for c in COLUMNS), *(f"before_{c}" for c in COLUMNS))
+    ours = ledger.select(
+        "feedback_id", *(pl.col(c).alias(f"our_{c}") for c in COLUMNS), *(f"before_{c}" for c in COLUMNS)
+    )
     joined = rows.join(ours, on="feedback_id", how="left", maintain_order="left")
     is_ours = pl.col("our_processed").is_not_null() & pl.all_horizontal(
         pl.col(c).eq_missing(pl.col(f"our_{c}")) for c in COLUMNS
@@ -117,9 +119,18 @@ def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: Wri
             for batch in file.database.read_rows(ENTRIES, read["source_rowid"].to_list())
         ]
         now = pl.concat(batches) if batches else read.clear()
-        same = now.join(read.select("source_rowid", *ENTRIES.columns), on=["source_rowid", *ENTRIES.columns], how="semi", nulls_equal=True)
+        same = now.join(
+            read.select("source_rowid", *ENTRIES.columns),
+            on=["source_rowid", *ENTRIES.columns],
+            how="semi",
+            nulls_equal=True,
+        )
         outcome.changed_since += sorted(set(read["feedback_id"]) - set(same["feedback_id"]))
-        updates.append(same.select("feedback_id", "source_rowid", "is_written_back", *(pl.col(c).alias(f"before_{c}") for c in COLUMNS)))
+        updates.append(
+            same.select(
+                "feedback_id", "source_rowid", "is_written_back", *(pl.col(c).alias(f"before_{c}") for c in COLUMNS)
+            )
+        )
     if not updates:
         return
     ledger = read_ledger(run.lake.home)

@@ -34,11 +34,16 @@ class Meaning:
     dtype: pl.DataType | type[pl.DataType]
     description: str
     checks: tuple[pa.Check, ...] = field(default=())
-    is_long_text: bool = False
+    is_repetitive: bool = False  # few different values: worth a dictionary in Parquet
+    is_long_text: bool = False  # worth neither a dictionary nor statistics
 
 
 def _text(description: str) -> Meaning:
     return Meaning(pl.String, description)
+
+
+def _word(description: str) -> Meaning:
+    return Meaning(pl.String, description, is_repetitive=True)
 
 
 def _long(description: str) -> Meaning:
@@ -46,7 +51,7 @@ def _long(description: str) -> Meaning:
 
 
 def _one_of(words: tuple[str, ...], description: str) -> Meaning:
-    return Meaning(pl.String, f"{description}: {', '.join(words)}", (pa.Check.isin(list(words)),))
+    return Meaning(pl.String, f"{description}: {', '.join(words)}", (pa.Check.isin(list(words)),), is_repetitive=True)
 
 
 def _fraction(description: str) -> Meaning:
@@ -84,42 +89,44 @@ GLOSSARY: dict[str, Meaning] = {
     "session_id": _text("conversation session; null where unknown (G9), as stored in raw tables"),
     "user_id": _text("the person; null where unknown (G9), as stored in raw tables"),
     "voter_id": _text("who speaks: user:<id>, else session:<id>, else row:<feedback_id> (F3)"),
-    "source_file": _text("the configured database the row was read from"),
+    "source_file": _word("the configured database the row was read from"),
     "source_rowid": Meaning(pl.Int64, "SQLite rowid in that database"),
     "extra": _long("columns of the source we do not know, as JSON"),
     "repairs": Meaning(TEXTS, "what was repaired on reading, as <column>:<repair> (G1)"),
-    "is_written_back": _is("processed, training_format, quality_weight and processed_at are as before our write-back (F10)"),
+    "is_written_back": _is(
+        "processed, training_format, quality_weight and processed_at are as before our write-back (F10)"
+    ),
     # times
     "timestamp": _epoch("when the feedback or response was given"),
     "response_timestamp": _epoch("when the answer was generated"),
     "processed_at": _epoch("when the source's own pipeline processed it"),
     "created_at": _epoch("when the row was inserted"),
     "occurred_at": _instant("event time, microseconds"),
-    "event_date": Meaning(pl.Date, "UTC calendar day of the event time"),
+    "event_date": Meaning(pl.Date, "UTC calendar day of the event time", is_repetitive=True),
     "as_of": _instant("everything before this instant counts (G2)"),
     "release_date": Meaning(pl.Date, "last day the release's as_of covers"),
     "week_start": Meaning(pl.Date, "Monday of the ISO week"),
     # feedback as stored
-    "feedback_type": _text("rating, correction, preference or flag; raw tables keep the spelling of the source"),
+    "feedback_type": _word("rating, correction, preference or flag; raw tables keep the spelling of the source"),
     "rating": Meaning(pl.Int64, "-1/+1 (thumbs) or 1..5 (five); the source writes 1 on rows nobody rated"),
     "rating_scale": _one_of(("thumbs", "five"), "configured scale of the source"),
     "correction": _long("the correct answer as the user gave it"),
-    "correction_type": _text(f"{', '.join(CORRECTION_TYPES)}; null where unknown"),
+    "correction_type": _word(f"{', '.join(CORRECTION_TYPES)}; null where unknown"),
     "what_was_wrong": _long("the user's explanation of the error"),
     "preferred_response": _long("the answer the user would have preferred"),
     "comparison_basis": _long("why it is better"),
-    "flag_type": _text(f"{', '.join(FLAG_TYPES)}"),
+    "flag_type": _word(f"{', '.join(FLAG_TYPES)}"),
     "flag_details": _long("what the user said about the flag"),
     "original_query": _long("the user's question"),
     "original_response": _long("the assistant's answer"),
     "conversation_context": _long("recent conversation; part of the prompt"),
-    "domain": _text(f"{', '.join(DOMAINS)}; unknown values count as general outside raw tables (G8)"),
+    "domain": _word(f"{', '.join(DOMAINS)}; unknown values count as general outside raw tables (G8)"),
     "response_confidence": _fraction("the assistant's own confidence"),
     "confidence": Meaning(pl.Float64, "confidence of the response or of the detector, 1 for explicit signals"),
     "escalated_to_claude": Meaning(pl.Int64, "0/1 as stored", (pa.Check.isin([0, 1]),)),
     "escalated": Meaning(pl.Int64, "whether the answer was escalated, as stored"),
     "processed": Meaning(pl.Int64, "the source's own flag"),
-    "training_format": _text("what the source's own pipeline made of it"),
+    "training_format": _word("what the source's own pipeline made of it"),
     "quality_weight": Meaning(pl.Float64, "training weight at as_of (F4); in raw tables the source's stale one"),
     # feedback as derived
     "effective_type": _one_of(FEEDBACK_TYPES, "what the row really is: a comment on a thumb is a rating (F7)"),
@@ -130,6 +137,7 @@ GLOSSARY: dict[str, Meaning] = {
     "weight_parts": Meaning(
         pl.Struct(dict.fromkeys(WEIGHT_PARTS, pl.Float64)),
         "how the weight came about: (base + type) * temporal_factor + bonuses, clamped to 0..1 (F4)",
+        is_repetitive=True,
     ),
     "tier": _one_of(TIERS, "of the weight (F5)"),
     "base_tier": _one_of(TIERS, "of the weight at age 0 (F5)"),
@@ -153,8 +161,8 @@ GLOSSARY: dict[str, Meaning] = {
     "preferred_hash": _hash("the preferred response, normalised (G10)"),
     "record_hash": _hash("a correction record's instruction and output, normalised (T2)"),
     # quarantine
-    "system": _text("source system"),
-    "table": _text("source table"),
+    "system": _word("source system"),
+    "table": _word("source table"),
     "key": _text("business key as text; null where missing or unreadable"),
     "reasons": Meaning(TEXTS, "why the row was refused, as <kind>:<column> (G5, F1)"),
     "row": _long("the row as stored, as JSON (G11)"),
@@ -182,7 +190,7 @@ GLOSSARY: dict[str, Meaning] = {
     "session_quality": _fraction("positive / (positive + negative), 0.5 without ratings (seed 0)"),
     "started_at": _epoch("first active feedback of the session"),
     "last_activity_at": _epoch("last active feedback of the session"),
-    "primary_domain": _text("most frequent domain, ties alphabetical (seed 0)"),
+    "primary_domain": _word("most frequent domain, ties alphabetical (seed 0)"),
     "topics": _text("seed 0's column; the source never fills it"),
     "mean_weight": _fraction("mean training weight"),
     "rank": Meaning(pl.Int64, "1 = first", (pa.Check.ge(1),)),
@@ -194,7 +202,7 @@ GLOSSARY: dict[str, Meaning] = {
     "high_quality_count": _count("weight >= 0.7"),
     "recent_24h": _count("in the 24 hours before as_of"),
     # error patterns
-    "pattern": _text("error type of a correction, flag type of a flag, or thumbs_down"),
+    "pattern": _word("error type of a correction, flag type of a flag, or thumbs_down"),
     "signal_count": _count("negative signals in the week"),
     "domain_count": _count("negative signals of the domain in the week"),
     "share": _fraction("of the domain's negative signals in the week"),
@@ -205,15 +213,15 @@ GLOSSARY: dict[str, Meaning] = {
     "verdict": _one_of(("rising", "falling", "steady", "new", "too few"), "what the interval says"),
     "rank_score": Meaning(pl.Float64, "signal_count times share_change_low; null where too few"),
     # source aggregates compared
-    "stored_table": _text("the source's own aggregate table"),
-    "stored_column": _text("its column"),
+    "stored_table": _word("the source's own aggregate table"),
+    "stored_column": _word("its column"),
     "compared_count": _count("rows in both"),
     "differing_count": _count("rows in which the source is wrong"),
     "stored_total": Meaning(pl.Int64, "sum over the source's rows"),
     "true_total": Meaning(pl.Int64, "sum over ours"),
     # signals
     "signal_id": _text("system and key"),
-    "kind": _text("rating, comment, correction, preference, flag"),
+    "kind": _word("rating, comment, correction, preference, flag"),
     "subject_id": _text("what the signal is about"),
     "polarity": _one_of(("positive", "negative", "neutral"), "semantics N"),
     "is_explicit": _is("a person said it; false where it was detected"),
@@ -221,11 +229,18 @@ GLOSSARY: dict[str, Meaning] = {
     # training
     "id": _text("hash of format, source and origin ids (T1)"),
     "format": _one_of(FORMATS, "training format"),
-    "source": _text("which rule made the example (F6)"),
+    "source": _word("which rule made the example (F6)"),
     "origin_ids": Meaning(TEXTS, "the feedback rows it was made from"),
     "partner_id": _text("the thumbs-up row a thumbs-down answer is paired with"),
     "partner_event_date": Meaning(pl.Date, "day of that row"),
     "reason": _one_of(REASONS, "why it does not leave (T1); null where it leaves"),
+    "early_reason": _one_of(REASONS, "reason that comes before looking at other candidates"),
+    "late_reason": _one_of(REASONS, "reason that comes after looking for reversed pairs"),
+    "side_a": _hash("what T2 compares beside prompt and context: the (chosen) answer, or the record"),
+    "side_b": _hash("the rejected answer, the label, or whether a correction changes nothing"),
+    "up_count": _count("active thumbs up"),
+    "down_count": _count("active thumbs down"),
+    "objection_count": _count("active corrections and flags harmful or incorrect"),
     "duplicate_of": _text("id of the example that leaves instead"),
     "instruction": _long("what is asked"),
     "input": _long("further input, '' where there is none"),

@@ -15,6 +15,18 @@ ALL = (
         is_by_day=True,
     ),
     Table(
+        "core__voices",
+        "One feedback row that does not count because its voter said it again (F3).",
+        ("feedback_id",),
+        "feedback_id status status_ref",
+    ),
+    Table(
+        "core__answers",
+        "One answer with several active rows: its votes and objections (F8).",
+        ("answer_key",),
+        "answer_key up_count down_count objection_count",
+    ),
+    Table(
         "core__feedback",
         "One feedback row before as_of: who speaks, whether it counts, what it weighs and why.",
         ("feedback_id",),
@@ -57,10 +69,22 @@ ALL = (
         """signal_id system kind subject_id session_id? user_id? occurred_at polarity is_explicit confidence weight""",
     ),
     Table(
+        "core__rating_partners",
+        "One prompt and context with thumbs both up and down: the answer its thumbs-down answers are paired with (F6).",
+        ("thread_key",),
+        "thread_key feedback_id? event_date? occurred_at? quality_weight? has_answer? answer_hash?",
+    ),
+    Table(
         "core__training_candidates",
-        "One candidate for a training set: it leaves, or it has one reason why not (T1, T2).",
+        "One candidate for a training set as its own row sees it: for what format, and what speaks against it (T1).",
         ("id",),
-        """id format source origin_ids feedback_id partner_id? event_date partner_event_date? occurred_at reason?
-        duplicate_of? quality_weight tier domain error_type? label? prompt_key split""",
+        """id format source feedback_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
+        quality_weight tier domain error_type? label? prompt_key split thread_key side_a side_b""",
+    ),
+    Table(
+        "core__candidate_rivals",
+        "One candidate that does not leave because of another one (T1, T2).",
+        ("id",),
+        "id reason duplicate_of?",
     ),
 )

@@ -22,22 +22,21 @@ ALL = (
     ),
     Table(
         "raw_feedback__stored_aggregates",
-        "The source's own aggregate of a response; read only to say how far off it is.",
-        ("response_id",),
+        "A file's own aggregate of a response; read only to say how far off it is.",
+        ("source_file", "response_id"),
         """response_id thumbs_up_count? thumbs_down_count? correction_count? preference_count? flag_count? extra?
         source_file source_rowid""",
         narrowed={f"{name}_count": () for name in ("thumbs_up", "thumbs_down", "correction", "preference", "flag")},
     ),
     Table(
         "raw_feedback__stored_sessions",
-        "The source's own aggregate of a session; read only to say how far off it is.",
-        ("session_id",),
+        "A file's own aggregate of a session; read only to say how far off it is.",
+        ("source_file", "session_id"),
         """session_id total_responses? feedback_given? positive_count? negative_count? correction_count? extra?
         source_file source_rowid""",
-        narrowed={
-            name: ()
-            for name in ("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count")
-        },
+        narrowed=dict.fromkeys(
+            ("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count"), ()
+        ),
     ),
     Table(
         "quarantine__rows",

@@ -8,6 +8,7 @@ import polars as pl
 import pyarrow
 
 from dagster_project.contracts.columns import GLOSSARY
+from dagster_project.lake import FileLayout
 
 
 @dataclass(frozen=True)
@@ -54,9 +55,18 @@ class Table:
         arrow = self.empty().to_arrow().schema
         return pyarrow.schema([pyarrow.field(f.name, _plain(f.type), f.nullable) for f in arrow])
 
-    @property
-    def long_texts(self) -> list[str]:
-        return [name for name in self.columns if GLOSSARY[name].is_long_text]
+    @cached_property
+    def file_layout(self) -> "FileLayout":
+        """How its Parquet files are laid out."""
+        return FileLayout(
+            self.arrow_schema,
+            [path for path in _leaves(self.arrow_schema) if GLOSSARY[path.split(".")[0]].is_repetitive],
+            [name for name in self.columns if not GLOSSARY[name].is_long_text],
+            {
+                path: "none" if GLOSSARY[path.split(".")[0]].dtype == pl.UInt64 else "zstd"
+                for path in _leaves(self.arrow_schema)
+            },
+        )
 
     def empty(self) -> pl.DataFrame:
         return pl.DataFrame(schema=self.polars_schema)
@@ -64,6 +74,17 @@ class Table:
     def validate(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows, or a `pandera.errors.SchemaErrors` that lists every violation. Eager: lazy frames skip checks."""
         return self.schema.validate(rows, lazy=True)
+
+
+def _leaves(schema: pyarrow.Schema) -> list[str]:
+    """Columns as Parquet counts them: a struct is its fields, a list its elements."""
+    paths = []
+    for column in schema:
+        if pyarrow.types.is_struct(column.type):
+            paths += [f"{column.name}.{child.name}" for child in column.type]
+        else:
+            paths.append(f"{column.name}.list.element" if pyarrow.types.is_list(column.type) else column.name)
+    return paths
 
 
 def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:

@@ -14,7 +14,7 @@ from dagster_project.demo.votes import COLUMNS
 HERE = Path(__file__).parent
 LAST_DAY = date(2026, 1, 31)
 INSERTS = {
-    "feedback": f"insert into feedback values ({', '.join('?' * len(COLUMNS))})",  # noqa: S608
+    "feedback": f"insert into feedback values ({', '.join('?' * len(COLUMNS))})",
     "feedback_aggregates": "insert or ignore into feedback_aggregates"
     " values (?, ?, ?, null, ?, ?, ?, null, null, ?, ?, null, ?)",
     "feedback_sessions": "insert or ignore into feedback_sessions values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null)",

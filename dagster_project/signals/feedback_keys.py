@@ -8,26 +8,21 @@ import polars as pl
 
 from dagster_project.instants import INSTANT
 from dagster_project.signals.error_type import error_type
-from dagster_project.signals.text_keys import SPACES, normal_answers, normal_prompts, sha256_hex
+from dagster_project.signals.text_keys import has_text, normal_answers, normal_prompts, prompt_keys
 from dagster_project.sources.feedback import CONTENT, CORRECTION_TYPES, DOMAINS, FLAG_TYPES, known_or, word
 from dagster_project.training.templates import correction_instruction, correction_output
 
 COMMENT_LENGTH = 80
+NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
 
 
 def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     """One row per entry, in the same order."""
-    prompts = sha256_hex(normal_prompts(entries["original_query"]), 16)
-    points = sha256_hex(f"{split_key}:" + prompts, 8)
-    hashes = pl.DataFrame(
-        {
-            "prompt_key": prompts,
-            "split": _split(points),
-            "context_hash": normal_prompts(entries["conversation_context"].fill_null("")).hash(),
-            "answer_hash": normal_answers(entries["original_response"]).hash(),
-            "correction_hash": _hash_or_null(normal_answers(entries["correction"])),
-            "preferred_hash": _hash_or_null(normal_answers(entries["preferred_response"])),
-        }
+    hashes = prompt_keys(entries["original_query"], split_key).with_columns(
+        _hash_or_null(normal_prompts(entries["conversation_context"])).fill_null(NO_CONTEXT).alias("context_hash"),
+        normal_answers(entries["original_response"]).hash().alias("answer_hash"),
+        _hash_or_null(normal_answers(entries["correction"])).alias("correction_hash"),
+        _hash_or_null(normal_answers(entries["preferred_response"])).alias("preferred_hash"),
     )
     rows = entries.hstack(hashes).with_columns(
         word("feedback_type").alias("feedback_type"),
@@ -45,7 +40,7 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     )
     is_rating = pl.col("effective_type") == "rating"
     is_correction = pl.col("effective_type") == "correction"
-    said = pl.when(is_rating).then(pl.lit(0, dtype=pl.UInt64)).otherwise(pl.struct("feedback_type", *CONTENT).hash())
+    said = pl.when(~is_rating).then(pl.struct("feedback_type", *CONTENT).hash())
     rows = rows.with_columns(
         pl.struct("thread_key", "answer_hash").hash().alias("answer_key"),
         pl.struct(pl.col("voter_id"), pl.col("response_id"), is_rating.alias("is_rating"), said.alias("said"))
@@ -69,16 +64,7 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         pl.when(is_correction).then("correction_word").alias("correction_type"),
         pl.col("flag_word").alias("flag_type"),
         "domain",
-        pl.when(is_correction)
-        .then(
-            error_type(
-                pl.col("what_was_wrong"),
-                pl.col("correction_word"),
-                pl.col("original_response").str.len_chars(),
-                pl.col("correction").str.len_chars(),
-            )
-        )
-        .alias("error_type"),
+        _error_types(rows).alias("error_type"),
         "response_confidence",
         (pl.col("escalated_to_claude") == 1).fill_null(False).alias("is_escalated"),
         (pl.col("processed") != 0).fill_null(False).alias("is_processed"),
@@ -92,8 +78,8 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         .then(pl.col("comparison_basis").str.len_chars())
         .cast(pl.Int64)
         .alias("comparison_basis_length"),
-        _has_text("original_query").alias("has_query"),
-        _has_text("original_response").alias("has_answer"),
+        has_text("original_query").alias("has_query"),
+        has_text("original_response").alias("has_answer"),
         "prompt_key",
         "split",
         "voice_key",
@@ -106,6 +92,14 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     )
 
 
+def _error_types(rows: pl.DataFrame) -> pl.Series:
+    """F9, for corrections only: the patterns are the costliest thing here."""
+    is_correction = rows["effective_type"] == "correction"
+    lengths = (pl.col(name).str.len_chars() for name in ("original_response", "correction"))
+    kinds = rows.filter(is_correction).select(error_type(pl.col("what_was_wrong"), pl.col("correction_word"), *lengths))
+    return _scattered(kinds.to_series(), is_correction)
+
+
 def _correction_record_hash(rows: pl.DataFrame) -> pl.Series:
     """Equality of what a correction record says (T2): its instruction and output as they would be written."""
     is_correction = rows["effective_type"] == "correction"
@@ -113,8 +107,13 @@ def _correction_record_hash(rows: pl.DataFrame) -> pl.Series:
         correction_instruction().alias("instruction"), correction_output().alias("output")
     )
     hashes = pl.DataFrame({name: normal_answers(records[name]) for name in records.columns}).hash_rows()
-    empty = pl.Series("record_hash", [None], dtype=pl.UInt64).new_from_index(0, rows.height)
-    return empty.scatter(is_correction.arg_true(), hashes) if len(hashes) else empty
+    return _scattered(hashes, is_correction)
+
+
+def _scattered(values: pl.Series, places: pl.Series) -> pl.Series:
+    """Values of a part of the rows at the places they belong to, null elsewhere."""
+    everywhere = pl.Series(values.name, [None], dtype=values.dtype).new_from_index(0, len(places))
+    return everywhere.scatter(places.arg_true(), values) if len(values) else everywhere
 
 
 def _rating_sentiment() -> pl.Expr:
@@ -130,7 +129,7 @@ def _rating_sentiment() -> pl.Expr:
 
 def _is_comment() -> pl.Expr:
     """F7: a bare remark on a thumb, which the source stores as a correction."""
-    bare = (pl.col("feedback_type") == "correction") & ~_has_text("correction_type") & ~_has_text("what_was_wrong")
+    bare = (pl.col("feedback_type") == "correction") & ~has_text("correction_type") & ~has_text("what_was_wrong")
     short = (pl.col("correction").str.len_chars() <= COMMENT_LENGTH) & ~pl.col("correction").str.contains(r"[\n\r]")
     positive, negative = (pl.col("rating_sentiment") == word for word in ("positive", "negative"))
     return (bare & (negative | (positive & short))).fill_null(False)
@@ -150,22 +149,5 @@ def _known_id(column: str) -> pl.Expr:
     return pl.when(~pl.col(column).is_in(["", "default"])).then(pl.col(column))
 
 
-def _has_text(column: str) -> pl.Expr:
-    return (pl.col(column).str.strip_chars(SPACES) != "").fill_null(False)
-
-
 def _hash_or_null(texts: pl.Series) -> pl.Series:
     return pl.select(pl.when(texts.is_not_null()).then(texts.hash())).to_series().rename(texts.name)
-
-
-def _split(points: pl.Series) -> pl.Series:
-    """T3: the first 8 hex digits over 2^32 decide; the same prompt is always on the same side."""
-    share = pl.col("point").str.to_integer(base=16, dtype=pl.Int64) / 2**32
-    split = (
-        pl.when(share < 0.90)
-        .then(pl.lit("train"))
-        .when(share < 0.95)
-        .then(pl.lit("validation"))
-        .otherwise(pl.lit("test"))
-    )
-    return points.to_frame("point").select(split).to_series()

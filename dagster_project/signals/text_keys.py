@@ -15,25 +15,38 @@ SPACES = (
     + "".join(map(chr, range(0x2000, 0x200B)))
     + "\u2028\u2029\u202f\u205f\u3000"
 )
-_SPACE_RUN = "[" + "".join(f"\\x{{{ord(character):x}}}" for character in SPACES) + "]+"
-_ODD_ASCII_SPACING = r"[\t\n\x0b\x0c\r\x1c-\x1f]|  |^ | $"
+_ANY_SPACE = "".join(f"\\x{{{ord(character):x}}}" for character in SPACES)
+# What has to be folded: a space that is not the plain one, or one more after it. Single plain spaces are left alone.
+_OTHER_SPACE = _ANY_SPACE.replace(r"\x{20}", "")
+_SPACES_TO_FOLD = f"(?:[{_OTHER_SPACE}]| [{_ANY_SPACE}])[{_ANY_SPACE}]*"
+_ASCII_SPACES_TO_FOLD = r"(?:[\t\n\x0b\x0c\r\x1c-\x1f]| [\t\n\x0b\x0c\r\x1c-\x1f ])[\t\n\x0b\x0c\r\x1c-\x1f ]*"
+_ODD_ASCII = ["  ", "\t", "\n", "\x0b", "\x0c", "\r", "\x1c", "\x1d", "\x1e", "\x1f"]
+
+
+def has_text(column: str) -> pl.Expr:
+    """Not null, and not blank after trimming. Looks for a first character instead of copying the text."""
+    return pl.col(column).str.contains(f"[^{_ANY_SPACE}]").fill_null(False)
 
 
 def normal_prompts(texts: pl.Series) -> pl.Series:
     """NFC, lower case, runs of spaces to one space, trimmed."""
-    is_plain = ~(_is_non_ascii(texts) | texts.str.contains(_ODD_ASCII_SPACING))
-    return _where_needed(texts.str.to_lowercase(), ~is_plain, lambda: _normal_prompt(texts.filter(~is_plain)))
+    is_foreign = _is_non_ascii(texts)
+    is_odd = texts.str.contains_any(_ODD_ASCII) | texts.str.starts_with(" ") | texts.str.ends_with(" ")
+    lower = texts.str.to_lowercase()
+    lower = _where_needed(lower, is_odd & ~is_foreign, lambda some: _folded(some, _ASCII_SPACES_TO_FOLD))
+    foreign = texts.filter(is_foreign).str.normalize("NFC").str.to_lowercase()
+    return _where_needed(lower, is_foreign, lambda _: _folded(foreign, _SPACES_TO_FOLD))
 
 
-def _normal_prompt(texts: pl.Series) -> pl.Series:
-    return texts.str.normalize("NFC").str.to_lowercase().str.replace_all(_SPACE_RUN, " ").str.strip_chars(" ")
+def _folded(texts: pl.Series, pattern: str) -> pl.Series:
+    return texts.str.replace_all(pattern, " ").str.strip_chars(" ")
 
 
 def normal_answers(texts: pl.Series) -> pl.Series:
     """NFC, CRLF to LF, trimmed. Case and inner space count: a fix in code may be nothing else."""
     is_spaced = texts.str.head(1).is_in(list(SPACES)) | texts.str.tail(1).is_in(list(SPACES))
     needed = is_spaced | texts.str.contains("\r\n", literal=True) | _is_non_ascii(texts)
-    return _where_needed(texts, needed, lambda: _normal_answer(texts.filter(needed)))
+    return _where_needed(texts, needed, _normal_answer)
 
 
 def _normal_answer(texts: pl.Series) -> pl.Series:
@@ -44,21 +57,32 @@ def _is_non_ascii(texts: pl.Series) -> pl.Series:
     return texts.str.len_bytes() != texts.str.len_chars()
 
 
-def _where_needed(texts: pl.Series, needed: pl.Series, repaired: Callable[[], pl.Series]) -> pl.Series:
-    """`texts` with the needed positions replaced; a null stays null."""
+def _where_needed(texts: pl.Series, needed: pl.Series, mend: Callable[[pl.Series], pl.Series]) -> pl.Series:
+    """`texts` with those at the needed positions mended; a null stays null."""
     positions = needed.fill_null(False).arg_true()
-    return texts.scatter(positions, repaired()) if len(positions) else texts
+    return texts.scatter(positions, mend(texts.gather(positions))) if len(positions) else texts
 
 
-def sha256_hex(texts: pl.Series, digits: int) -> pl.Series:
-    """The first hex digits of the SHA-256 of each text. Polars has no cryptographic hash; DuckDB does."""
-    frame = texts.to_frame("text")
-    with duckdb.connect() as connection:
-        connection.register("texts", frame.to_arrow())
-        hashed = connection.sql("select substr(sha256(text), 1, $digits) as hash from texts", params={"digits": digits})
-        return hashed.pl()["hash"].rename(texts.name)
+def prompt_keys(texts: pl.Series, split_key: str) -> pl.DataFrame:
+    """`prompt_key`, the first 16 hex digits of the SHA-256 of the normalised prompt, and `split` (T3).
+
+    A prompt's split is a second hash's first 8 hex digits over 2^32: below 0.90 train, below 0.95 validation, else test.
+    Polars has no cryptographic hash; DuckDB does.
+    """
+    with duckdb.connect(config={"threads": 1}) as connection:  # more threads cost more than they save here
+        connection.register("prompts", normal_prompts(texts).to_frame("prompt").to_arrow())
+        return connection.execute(_PROMPT_KEYS, {"split_key": split_key}).pl()
 
 
-def prompt_keys(texts: pl.Series) -> pl.Series:
-    """First 16 hex digits of the SHA-256 of the normalised prompt."""
-    return sha256_hex(normal_prompts(texts), 16)
+_PROMPT_KEYS = """
+    with keys as (
+        select left(sha256(prompt), 16) as prompt_key
+        from prompts
+    ),
+    points as (
+        select prompt_key, ('0x' || left(sha256($split_key || ':' || prompt_key), 8))::ubigint / 4294967296.0 as point
+        from keys
+    )
+    select prompt_key, case when point < 0.90 then 'train' when point < 0.95 then 'validation' else 'test' end as split
+    from points
+"""

@@ -9,7 +9,7 @@ import polars as pl
 from dagster_project.extract import TableSpec
 from dagster_project.instants import instant, repair_milliseconds
 from dagster_project.quarantine import Rule
-from dagster_project.signals.text_keys import SPACES
+from dagster_project.signals.text_keys import SPACES, has_text
 
 FEEDBACK_TYPES = ("rating", "correction", "preference", "flag")
 CORRECTION_TYPES = ("full_replacement", "partial_fix", "addition", "clarification")
@@ -47,7 +47,15 @@ ENTRIES = TableSpec(
         "processed_at": "real",
         "created_at": "real",
     },
-    required=("feedback_id", "response_id", "session_id", "timestamp", "feedback_type", "original_query", "original_response"),
+    required=(
+        "feedback_id",
+        "response_id",
+        "session_id",
+        "timestamp",
+        "feedback_type",
+        "original_query",
+        "original_response",
+    ),
     key="feedback_id",
     event_time="timestamp",
     edited=("timestamp", "processed", "processed_at", "rating", "quality_weight", "training_format", "feedback_type"),
@@ -68,7 +76,13 @@ LONG_TEXTS = (
 RESPONSES = TableSpec(
     system="feedback",
     name="responses",
-    columns={"response_id": "text", "session_id": "text", "timestamp": "real", "confidence": "real", "escalated": "integer"},
+    columns={
+        "response_id": "text",
+        "session_id": "text",
+        "timestamp": "real",
+        "confidence": "real",
+        "escalated": "integer",
+    },
     required=("response_id",),
     key="response_id",
     edited=("response_id", "session_id", "timestamp"),
@@ -113,7 +127,6 @@ STORED_SESSIONS = TableSpec(
 )  # fmt: skip
 
 
-
 def canonical(rows: pl.DataFrame, rating_scale: str) -> pl.DataFrame:
     """Source columns to canonical ones: times in seconds (G1), the instant and its day, the configured rating scale."""
     return (
@@ -141,7 +154,7 @@ def _empty(column: str) -> pl.Expr:
 
 
 def _blank(column: str) -> pl.Expr:
-    return pl.col(column).is_null() | (pl.col(column).str.strip_chars(SPACES) == "")
+    return ~has_text(column)
 
 
 _THUMBS = pl.col("rating").is_in([-1, 1])

@@ -21,7 +21,7 @@ TEXTS = (
     "feedback_id", "original_query", "original_response", "conversation_context", "correction", "what_was_wrong",
     "preferred_response",
 )  # fmt: skip
-CANDIDATES, ENTRIES = "core__training_candidates", "raw_feedback__entries"
+CANDIDATES, RIVALS, ENTRIES = "core__training_candidates", "core__candidate_rivals", "raw_feedback__entries"
 
 
 class ExampleSpool:
@@ -29,7 +29,13 @@ class ExampleSpool:
 
     def __init__(self, lake: Lake, folder: Path) -> None:
         self.lake, self.folder = lake, folder
-        self._candidates = pl.scan_parquet(lake.files(CANDIDATES), hive_partitioning=False).filter(pl.col("reason").is_null())
+        rivals = pl.read_parquet(lake.files(RIVALS), columns=["id"])
+        self._candidates = (
+            pl.scan_parquet(lake.files(CANDIDATES), hive_partitioning=False)
+            .filter(pl.col("early_reason").is_null() & pl.col("late_reason").is_null())
+            .join(rivals.lazy(), on="id", how="anti", maintain_order="left")
+            .with_columns(pl.concat_list("feedback_id", "partner_id").list.drop_nulls().alias("origin_ids"))
+        )
         counts = self._candidates.group_by("format").len().collect(engine="streaming")
         self.rows: dict[str, int] = dict(counts.iter_rows())
         self._buckets = {format: _bucket_count(rows) for format, rows in self.rows.items()}
@@ -44,7 +50,9 @@ class ExampleSpool:
         )
         for days in _day_groups(self.lake):
             texts = pl.read_parquet(
-                self.lake.files(ENTRIES, [f"event_date={day}" for day in days]), columns=list(TEXTS), hive_partitioning=False
+                self.lake.files(ENTRIES, [f"event_date={day}" for day in days]),
+                columns=list(TEXTS),
+                hive_partitioning=False,
             )
             mine = self._candidates.filter(pl.col("event_date").is_between(min(days), max(days))).collect()
             examples = mine.join(texts, on="feedback_id", how="left", maintain_order="left")
@@ -53,9 +61,15 @@ class ExampleSpool:
                     *RECORDS[str(format)], CONTEXT, "id", "source", "origin_ids", "prompt_key", "split",
                     "quality_weight", "tier", "domain", "partner_id",
                 ))  # fmt: skip
-            partners = pairs.filter(pl.col("event_date").is_in(list(days))).join(texts, left_on="partner_id", right_on="feedback_id")
+            partners = pairs.filter(pl.col("event_date").is_in(list(days))).join(
+                texts, left_on="partner_id", right_on="feedback_id"
+            )
             if partners.height:
-                self._spill("partners", partners.select("id", pl.col("original_response").alias("partner_response")), "preference")
+                self._spill(
+                    "partners",
+                    partners.select("id", pl.col("original_response").alias("partner_response")),
+                    "preference",
+                )
         for writer in self._writers.values():
             writer.close()
 

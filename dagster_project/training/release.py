@@ -23,7 +23,6 @@ from dagster_project.tables import fit
 from dagster_project.training.examples import ExampleSpool
 from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
 
-
 FORMATS = tuple(FIELDS)
 RELEASE_CODE = ("training", "contracts", "signals/text_keys.py")
 
@@ -48,6 +47,7 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
     lake, partition = run.lake, f"release_date={run.release_date}"
     made_from = {
         "candidates": lake.versions("core__training_candidates"),
+        "rivals": lake.versions("core__candidate_rivals"),
         "entries": lake.versions("raw_feedback__entries"),
         "code": code_hash(*RELEASE_CODE),
         "release": partition,
@@ -64,7 +64,9 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
         FormatOutcome(
             table=f"train__{format}",
             candidates=counted.get(format, 0),
-            exported=sum(f.rows for p, f in lake.partitions(f"train__{format}").items() if p.startswith(f"{partition}/")),
+            exported=sum(
+                f.rows for p, f in lake.partitions(f"train__{format}").items() if p.startswith(f"{partition}/")
+            ),
             excluded=sum(excluded.get(format, {}).values()),
             is_current=is_current,
         )
@@ -132,7 +134,7 @@ class _FormatWriter:
         if split not in self._open:
             path = self.run.lake.staging / "lake" / self.table.name / self._partition(split) / "part-0.parquet"
             path.parent.mkdir(parents=True, exist_ok=True)
-            parquet = TableWriter(path, self.table.arrow_schema, self.table.long_texts)
+            parquet = TableWriter(path, self.table.file_layout)
             self._open[split] = (self._jsonl(split).open("wb"), parquet, path)
         return self._open[split]
 

@@ -1,78 +1,31 @@
 -- One feedback row before as_of: who speaks, whether it counts (F3), what it weighs and why (F4, F5), whether people agree (F8).
 -- grain: feedback_id
--- inputs: core__feedback_keys
+-- inputs: core__feedback_keys by day, core__voices, core__answers
 -- params: as_of
 
-with entries as not materialized (
+with entries as (
     select
         feedback_id, response_id, session_id, user_id, voter_id, occurred_at, event_date, feedback_type, effective_type,
         sentiment, comment, rating, rating_scale, correction_type, flag_type, domain, error_type, response_confidence,
         is_escalated, is_processed, source_quality_weight, what_was_wrong_length, correction_length,
-        comparison_basis_length, has_query, has_answer, prompt_key, split, voice_key, thread_key, answer_key, answer_hash,
+        comparison_basis_length, has_query, has_answer, prompt_key, split, thread_key, answer_key, answer_hash,
         correction_hash, preferred_hash, record_hash
     from core__feedback_keys
     where occurred_at < $as_of
-),
-
--- F3: of ratings the latest counts, of everything else that repeats itself the earliest
-repeated_voices as (
-    select response_id, voice_key
-    from entries
-    group by response_id, voice_key
-    having count(*) > 1
-),
-
-voices as (
-    select
-        entries.feedback_id,
-        case
-            when entries.effective_type = 'rating' then first_value(entries.feedback_id) over latest
-            else first_value(entries.feedback_id) over earliest
-        end as counting_id,
-        if(entries.effective_type = 'rating', 'superseded', 'duplicate') as status
-    from entries
-    semi join repeated_voices using (response_id, voice_key)
-    window
-        latest as (
-            partition by entries.response_id, entries.voice_key
-            order by entries.occurred_at desc, entries.feedback_id desc
-        ),
-        earliest as (
-            partition by entries.response_id, entries.voice_key
-            order by entries.occurred_at, entries.feedback_id
-        )
-),
-
-silenced as (
-    select feedback_id, counting_id, status
-    from voices
-    where feedback_id <> counting_id
-),
-
--- F8: votes on the same answer to the same prompt and context, over all response ids
-answers as (
-    select
-        answer_key,
-        count(*) filter (where sentiment = 'positive') as up,
-        count(*) filter (where sentiment = 'negative') as down,
-        count(*) filter (
-            where effective_type = 'correction'
-            or (effective_type = 'flag' and flag_type in ('harmful', 'incorrect'))
-        ) as objections
-    from entries
-    anti join silenced using (feedback_id)
-    group by answer_key
 ),
 
 -- F4: the parts of the weight
 parts as (
     select
         entries.*,
-        coalesce(silenced.status, 'active') as status,
-        silenced.counting_id as status_ref,
+        coalesce(core__voices.status, 'active') as status,
+        core__voices.status_ref,
+        -- an answer with a single active row is contested by nobody
         case entries.sentiment
-            when 'positive' then not (answers.up > answers.down and answers.objections = 0)
-            when 'negative' then not answers.down > answers.up
+            when 'positive' then coalesce(
+                not (core__answers.up_count > core__answers.down_count and core__answers.objection_count = 0), false
+            )
+            when 'negative' then coalesce(not core__answers.down_count > core__answers.up_count, false)
         end as is_contested,
         case entries.effective_type
             when 'correction' then 0.3
@@ -92,8 +45,8 @@ parts as (
         if(coalesce(entries.response_confidence > 0.8 and entries.rating = -1, false), 0.1, 0.0)::double
             as overconfidence_bonus
     from entries
-    left join silenced using (feedback_id)
-    left join answers using (answer_key)
+    left join core__voices using (feedback_id)
+    left join core__answers using (answer_key)
 ),
 
 bonused as (

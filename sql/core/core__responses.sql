@@ -27,13 +27,23 @@ counted as (
         count(response_confidence) filter (where effective_type = 'rating') as confidence_count,
         min(epoch_us(occurred_at)) as first_us,
         max(epoch_us(occurred_at)) as last_us,
-        list_sort(list(distinct session_id) filter (where session_id is not null)) as sessions
+        min(session_id) as one_session,
+        max(session_id) as other_session
     from active
     group by response_id
+),
+
+-- nearly every answer was rated in one session; only the others need a list made
+several_sessions as (
+    select active.response_id, list_sort(list(distinct active.session_id)) as session_ids
+    from active
+    semi join (select response_id from counted where one_session <> other_session) as spread using (response_id)
+    where active.session_id is not null
+    group by active.response_id
 )
 
 select
-    response_id,
+    counted.response_id,
     up as thumbs_up_count,
     down as thumbs_down_count,
     round(mean_rating, 6) as avg_rating,
@@ -49,6 +59,11 @@ select
     ) as confidence_delta,
     first_us / 1e6 as first_feedback_at,
     last_us / 1e6 as last_feedback_at,
-    coalesce(sessions, []) as session_ids
+    case
+        when several_sessions.response_id is not null then several_sessions.session_ids
+        when one_session is null then []
+        else [one_session]
+    end as session_ids
 from counted
-order by response_id
+left join several_sessions using (response_id)
+order by counted.response_id

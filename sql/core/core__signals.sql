@@ -1,6 +1,6 @@
 -- One signal of satisfaction, all systems in one shape (semantics N).
 -- grain: signal_id
--- inputs: core__feedback
+-- inputs: core__feedback by day
 -- params: none
 
 with feedback as (

@@ -3,10 +3,18 @@
 -- inputs: raw_feedback__stored_aggregates, raw_feedback__stored_sessions, core__responses, core__feedback_sessions
 -- params: none
 
+-- a key in several files is the sum of what each file says
 with stored_responses as (
     unpivot (
-        select response_id, thumbs_up_count, thumbs_down_count, correction_count, preference_count, flag_count
+        select
+            response_id,
+            sum(thumbs_up_count)::bigint as thumbs_up_count,
+            sum(thumbs_down_count)::bigint as thumbs_down_count,
+            sum(correction_count)::bigint as correction_count,
+            sum(preference_count)::bigint as preference_count,
+            sum(flag_count)::bigint as flag_count
         from raw_feedback__stored_aggregates
+        group by response_id
     )
     on thumbs_up_count, thumbs_down_count, correction_count, preference_count, flag_count
     into name stored_column value stored
@@ -23,8 +31,14 @@ true_responses as (
 
 stored_sessions as (
     unpivot (
-        select session_id, feedback_given, positive_count, negative_count, correction_count
+        select
+            session_id,
+            sum(feedback_given)::bigint as feedback_given,
+            sum(positive_count)::bigint as positive_count,
+            sum(negative_count)::bigint as negative_count,
+            sum(correction_count)::bigint as correction_count
         from raw_feedback__stored_sessions
+        group by session_id
     )
     on feedback_given, positive_count, negative_count, correction_count
     into name stored_column value stored

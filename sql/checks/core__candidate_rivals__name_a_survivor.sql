@@ -1,0 +1,30 @@
+-- Duplicates whose survivor does not leave, and candidates with two rivals (G3, T2).
+-- grain: id
+-- inputs: core__candidate_rivals, core__training_candidates
+-- params: none
+
+with leaving as (
+    select id
+    from core__training_candidates
+    anti join core__candidate_rivals using (id)
+    where early_reason is null and late_reason is null
+),
+
+unsettled as (
+    select core__candidate_rivals.id
+    from core__candidate_rivals
+    anti join leaving on core__candidate_rivals.duplicate_of = leaving.id
+    where reason = 'duplicate'
+),
+
+repeated as (
+    select id
+    from core__candidate_rivals
+    group by id
+    having count(*) > 1
+)
+
+select id from unsettled
+union
+select id from repeated
+order by id

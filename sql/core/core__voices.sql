@@ -1,0 +1,44 @@
+-- One feedback row that does not count because its voter said it again (F3); all other rows are active.
+-- grain: feedback_id
+-- inputs: core__feedback_keys
+-- params: as_of
+
+with entries as not materialized (
+    select feedback_id, response_id, voice_key, effective_type, occurred_at
+    from core__feedback_keys
+    where occurred_at < $as_of
+),
+
+repeated as (
+    select response_id, voice_key
+    from entries
+    group by response_id, voice_key
+    having count(*) > 1
+),
+
+-- of ratings the latest counts, of everything else that repeats itself the earliest
+voices as (
+    select
+        entries.feedback_id,
+        if(entries.effective_type = 'rating', 'superseded', 'duplicate') as status,
+        case
+            when entries.effective_type = 'rating' then first_value(entries.feedback_id) over latest
+            else first_value(entries.feedback_id) over earliest
+        end as status_ref
+    from entries
+    semi join repeated using (response_id, voice_key)
+    window
+        latest as (
+            partition by entries.response_id, entries.voice_key
+            order by entries.occurred_at desc, entries.feedback_id desc
+        ),
+        earliest as (
+            partition by entries.response_id, entries.voice_key
+            order by entries.occurred_at, entries.feedback_id
+        )
+)
+
+select feedback_id, status, status_ref
+from voices
+where feedback_id <> status_ref
+order by feedback_id

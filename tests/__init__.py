@@ -1,0 +1,1 @@
+"""Tests mirror the package; each says which rule it is about."""

@@ -1,0 +1,1 @@
+"""How fast, against the floor and against what one would write by hand: `make bench`."""

@@ -1,0 +1,169 @@
+"""`make bench [ROWS=1000000]`: one process per contestant, wall and CPU seconds, peak memory, ratios to the floor.
+
+Contestants: (a) the floor: stream, write once, write the records that leave; (b) plain Python row by row; (c) the obvious
+pandas script; (d) `gristmill run` with everything on, then again with nothing new, then with one new day.
+Databases are written once per size under `bench/` and kept.
+"""
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from dagster_project.demo.feedback import write_feedback
+
+FOLDER = Path("bench")
+DAYS = 90
+LAST_DAY = date(2026, 1, 31)
+LAST_DAY_START = 1_769_817_600
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What one process took."""
+
+    wall: float
+    cpu: float
+    peak_mb: float
+
+
+def measure(*command: str, **environment: str) -> Cost:
+    """Run a command to its end and read its own resource usage."""
+    started = time.monotonic()
+    with (FOLDER / "log.txt").open("ab") as log:
+        process = subprocess.Popen(command, env=os.environ | environment, stdout=log, stderr=log)
+        _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} failed, see {FOLDER / 'log.txt'}")
+    return Cost(time.monotonic() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+
+
+def database(rows: int) -> Path:
+    """A feedback table of about 1 KB of text a row, distinct texts, 90 days."""
+    path = FOLDER / f"feedback_{rows}.db"
+    if not path.exists():
+        temporary = path.with_suffix(".part")
+        write_feedback(temporary, rows, seed=7, days=DAYS, last_day=LAST_DAY, text_bytes=1000)
+        with sqlite3.connect(temporary, isolation_level=None) as connection:
+            for table in ("responses", "feedback_aggregates", "feedback_sessions"):
+                connection.execute(f"drop table {table}")
+            connection.execute("drop trigger if exists update_feedback_aggregates")
+            # the floor has no answer to a value of another type, so the few there are go; all other hazards stay
+            numbers = (
+                "timestamp",
+                "response_timestamp",
+                "rating",
+                "response_confidence",
+                "escalated_to_claude",
+                "processed",
+            )
+            wrong = " or ".join(f"typeof({name}) in ('text', 'blob')" for name in numbers)
+            connection.execute(f"delete from feedback where {wrong} or (typeof(rating) = 'real')")
+            connection.execute("pragma journal_mode = delete")
+            connection.execute("vacuum")
+            connection.execute("pragma journal_mode = wal")
+        connection.close()
+        temporary.rename(path)
+    return path
+
+
+def without_last_day(source: Path) -> Path:
+    """A copy that lacks the last day, to measure what one new day costs."""
+    copy = source.with_name(f"growing_{source.name}")
+    shutil.copyfile(source, copy)
+    with sqlite3.connect(copy) as connection:
+        connection.execute(
+            "delete from feedback where timestamp >= ? and timestamp < ?", (LAST_DAY_START, LAST_DAY_START + 86400)
+        )
+    connection.close()
+    return copy
+
+
+def add_last_day(copy: Path, source: Path) -> None:
+    with sqlite3.connect(copy) as connection:
+        connection.execute("attach ? as whole", (str(source),))
+        connection.execute(
+            "insert into feedback select * from whole.feedback where timestamp >= ? and timestamp < ? order by rowid",
+            (LAST_DAY_START, LAST_DAY_START + 86400),
+        )
+    connection.close()
+
+
+def mill(home: Path, source: Path, **environment: str) -> Cost:
+    program = str(Path(sys.executable).parent / "gristmill")
+    return measure(program, "--home", str(home), "run", GRISTMILL_FEEDBACK=str(source), **environment)
+
+
+def show(name: str, cost: Cost, floor: Cost | None = None) -> None:
+    ratio = f"{cost.cpu / floor.cpu:6.2f}x CPU  {cost.wall / floor.wall:6.2f}x wall of (a)" if floor else ""
+    print(f"{name:<42} {cost.wall:8.1f} s wall {cost.cpu:8.1f} s CPU {cost.peak_mb:8.0f} MB   {ratio}", flush=True)
+
+
+def compare(rows: int, only_mill: bool = False) -> Cost:
+    print(f"\n{rows:,} rows", flush=True)
+    source = database(rows)
+    source.read_bytes()  # into the page cache, for every contestant alike
+    home = FOLDER / f"home_{rows}"
+    shutil.rmtree(home, ignore_errors=True)
+    first = mill(home, source)
+    floor = None
+    if not only_mill:
+        floor = measure(sys.executable, "-m", "tests.bench.floor", str(source), str(home), str(FOLDER / "floor"))
+        show("(a) floor", floor)
+        show(
+            "(b) plain Python, row by row",
+            measure(sys.executable, "-m", "tests.bench.plain", str(source), str(FOLDER / "plain")),
+            floor,
+        )
+        show(
+            "(c) the obvious pandas script",
+            measure(sys.executable, "-m", "tests.bench.with_pandas", str(source), str(FOLDER / "pandas")),
+            floor,
+        )
+    show("(d) gristmill run", first, floor)
+    second = mill(home, source)
+    show("    again, nothing new", second, floor)
+    print(f"    again / first: {100 * second.cpu / first.cpu:.1f} % of CPU", flush=True)
+    if not only_mill:
+        _one_new_day(rows, source, first)
+    return first
+
+
+def _one_new_day(rows: int, source: Path, first: Cost) -> None:
+    """Everything but writing the release, so the release's own share is measured and taken off."""
+    home, growing = FOLDER / f"home_growing_{rows}", without_last_day(source)
+    shutil.rmtree(home, ignore_errors=True)
+    mill(home, growing)
+    add_last_day(growing, source)
+    timing = FOLDER / "release_seconds.txt"
+    timing.unlink(missing_ok=True)
+    day = mill(home, growing, GRISTMILL_TIME_RELEASE=str(timing.absolute()))
+    release = float(timing.read_text(encoding="utf-8"))
+    show("    one new day among 90", day)
+    print(
+        f"    of which writing the release {release:.1f} s CPU; the rest / first: {100 * (day.cpu - release) / first.cpu:.1f} %",
+        flush=True,
+    )
+    growing.unlink()
+
+
+def main() -> None:
+    rows = int(os.environ.get("ROWS", "1000000"))
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / "log.txt").unlink(missing_ok=True)
+    small = compare(rows)
+    if os.environ.get("LARGE", "1") == "1":
+        large = compare(4 * rows, only_mill=True)
+        print(
+            f"\n4x the rows: CPU per row {large.cpu / 4 / small.cpu:.2f}x, peak memory {large.peak_mb / small.peak_mb:.2f}x"
+        )
+
+
+if __name__ == "__main__":
+    main()

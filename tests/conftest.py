@@ -1,0 +1,154 @@
+"""Homes for tests that run the real command: small demo sources, published once, copied for every test that wants one."""
+
+import fcntl
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+GRISTMILL = Path(sys.executable).with_name("gristmill")
+DEMO_ROWS = 1500
+FIRST_SECOND_KEPT = 1_768_500_000  # 2026-01-15: about 17 days stay, which keeps every run short
+UNPUBLISHED = ("runs", "lock", "sources", "staging")  # what a failed run may touch
+
+
+def environment(**more: str) -> dict[str, str]:
+    """The environment without anything that would configure a run, plus `more`."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith(("GRISTMILL_", "DAGSTER_"))}
+    return {**inherited, "DAGSTER_DISABLE_TELEMETRY": "yes", "NO_COLOR": "1", **more}
+
+
+def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+    """The command as a process of its own, in a folder without configuration."""
+    return subprocess.Popen(
+        [str(GRISTMILL), "--home", str(home), *arguments],
+        cwd=home.parent,
+        env=environment(**(env or {})),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def gristmill(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command, run to its end."""
+    process = start(home, *arguments, env=env)
+    output, errors = process.communicate()
+    return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+
+
+def run(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """A run that must go well."""
+    done = gristmill(home, "run", *arguments, env=env)
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def complaint(done: subprocess.CompletedProcess[str]) -> str:
+    """The one line on stderr with which a command must have failed."""
+    lines = [line for line in done.stderr.splitlines() if line.strip()]
+    assert done.returncode == 1, done.stderr
+    assert len(lines) == 1, done.stderr
+    assert lines[0].startswith("gristmill: ")
+    for trace in ("Traceback", "Stack Trace", 'File "'):
+        assert trace not in lines[0]
+    return lines[0]
+
+
+def content(folder: Path, leave_out: Iterable[str] = ()) -> dict[str, bytes]:
+    """Every file below a folder by its path, but for those below the named entries."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.relative_to(folder).parts[0] not in leave_out
+    }
+
+
+def published_content(home: Path) -> dict[str, bytes]:
+    return content(home, UNPUBLISHED)
+
+
+def catalog(home: Path) -> dict[str, Any]:
+    return json.loads((home / "lake" / "catalog.json").read_text(encoding="utf-8"))
+
+
+def main_source(home: Path) -> Path:
+    return home / "sources" / "feedback.db"
+
+
+def change(source: Path, *statements: str) -> None:
+    """Edit a source as its owner would, in one transaction."""
+    with closing(sqlite3.connect(source)) as database:
+        for statement in statements:
+            database.execute(statement)
+        database.commit()
+
+
+def ask(source: Path, sql: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(source)) as database:
+        return database.execute(sql).fetchall()
+
+
+def copy_home(home: Path, target: Path) -> Path:
+    """A home elsewhere. The warehouse names its snapshot by absolute path, so it is built again there."""
+    from dagster_project.lake import Lake  # noqa: PLC0415
+    from dagster_project.warehouse import build_warehouse  # noqa: PLC0415
+
+    shutil.copytree(home, target)
+    if (target / "warehouse.duckdb").exists():
+        lake = Lake(target)
+        build_warehouse(lake, target / "snapshots" / str(lake.published.publication), target / "warehouse.duckdb")
+    return target
+
+
+@contextmanager
+def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[tuple[Path, bool]]:
+    """A folder that all worker processes of a test session share, and whether it has to be filled."""
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if os.environ.get("PYTEST_XDIST_WORKER") else base
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = base / f"{name}.done"
+        yield base / name, not done.exists()
+        done.touch()
+
+
+@pytest.fixture(scope="session")
+def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Sources and nothing else. Not to be changed."""
+    with made_once(tmp_path_factory, "demo_home") as (home, is_new):
+        if is_new:
+            done = gristmill(home, "demo", "--rows", str(DEMO_ROWS))
+            assert done.returncode == 0, done.stderr
+            for source in (home / "sources").glob("*.db"):
+                change(source, f"delete from feedback where timestamp between 0 and {FIRST_SECOND_KEPT}")
+        return home
+
+
+@pytest.fixture(scope="session")
+def published_home(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo home after one run. Not to be changed."""
+    with made_once(tmp_path_factory, "published_home") as (home, is_new):
+        if is_new:
+            run(copy_home(demo_home, home))
+        return home
+
+
+@pytest.fixture
+def fresh(demo_home: Path, tmp_path: Path) -> Path:
+    """A home with sources in which nothing ran yet."""
+    return copy_home(demo_home, tmp_path / "home")
+
+
+@pytest.fixture
+def published(published_home: Path, tmp_path: Path) -> Path:
+    """A home after one run."""
+    return copy_home(published_home, tmp_path / "home")

@@ -1,0 +1,90 @@
+"""A source that cannot be read: one clear line that names it, exit code 1, nothing published is touched (G5)."""
+
+import os
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import change, complaint, gristmill, main_source, published_content
+
+pytestmark = pytest.mark.slow
+
+
+def missing(source: Path) -> str:
+    source.unlink()
+    return "does not exist"
+
+
+def directory(source: Path) -> str:
+    source.unlink()
+    source.mkdir()
+    return "not a file"
+
+
+def other_file(source: Path) -> str:
+    source.write_text("feedback_id,rating\n1,1\n" * 1000, encoding="utf-8")
+    return "not an SQLite database"
+
+
+def empty_file(source: Path) -> str:
+    source.write_bytes(b"")
+    return "no table 'feedback'"
+
+
+def truncated(source: Path) -> str:
+    data = source.read_bytes()
+    source.write_bytes(data[: len(data) // 2])
+    return "malformed"
+
+
+def corrupted(source: Path) -> str:
+    data = bytearray(source.read_bytes())
+    data[4096 * 3 :] = b"\xa5" * (len(data) - 4096 * 3)
+    source.write_bytes(data)
+    return "malformed"
+
+
+def without_table(source: Path) -> str:
+    change(source, "alter table feedback rename to answers")
+    return "no table 'feedback'"
+
+
+def without_column(source: Path) -> str:
+    change(source, "alter table feedback rename column original_query to question")
+    return "no column 'original_query'"
+
+
+def unreadable(source: Path) -> str:
+    source.chmod(0)
+    return "Permission denied"
+
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+BREAKAGES = [
+    missing, directory, other_file, empty_file, truncated, corrupted, without_table, without_column,
+    pytest.param(unreadable, marks=AS_ROOT),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("breakage", BREAKAGES)
+def test_a_bad_source_is_one_line(published: Path, breakage: Callable[[Path], str]) -> None:
+    source = main_source(published)
+    with closing(sqlite3.connect(source)) as database:
+        assert database.execute("pragma journal_mode = delete").fetchone() == ("delete",)
+    before = published_content(published)
+    expected = breakage(source)
+    done = gristmill(published, "run", "--full", env={"GRISTMILL_FEEDBACK": str(source)})
+    line = complaint(done)
+    assert str(source) in line
+    assert expected in line
+    assert done.stdout == ""
+    assert published_content(published) == before
+
+
+def test_no_source_at_all(tmp_path: Path) -> None:
+    line = complaint(gristmill(tmp_path / "home", "run"))
+    assert "GRISTMILL_FEEDBACK" in line
+    assert not (tmp_path / "home").exists()

@@ -1,0 +1,255 @@
+"""Gristmill as Dagster sees it: the graph, the conventions, the schedules, the sensor, and the jobs through real resources."""
+
+import ast
+import tomllib
+from collections.abc import Iterator
+from datetime import date
+from pathlib import Path
+
+import dagster as dg
+import polars as pl
+import pytest
+import yaml
+
+from dagster_project.contracts import TABLES
+from dagster_project.definitions import defs
+from dagster_project.publish import range_tags
+from tests.conftest import ask, catalog, change, main_source
+
+ROOT = Path(__file__).parent.parent
+DAY_SQL = "cast(timestamp / 86400 as integer)"
+GRAPH = {
+    "sources": ["source_feedback"],
+    "raw": ["raw_feedback__entries", "raw_feedback__responses", "raw_feedback__stored_aggregates",
+            "raw_feedback__stored_sessions"],
+    "quarantine": ["quarantine__rows"],
+    "core": ["core__correction_requests", "core__feedback", "core__feedback_keys", "core__feedback_sessions",
+             "core__responses", "core__safety_queue", "core__signals", "core__training_candidates"],
+    "metric": ["metric__error_patterns", "metric__feedback_daily", "metric__feedback_stats",
+               "metric__source_aggregates"],
+    "train": ["train__correction", "train__excluded", "train__instruction", "train__preference", "train__unpaired"],
+    "serving": ["warehouse"],
+}  # fmt: skip
+
+
+# --- the graph ---------------------------------------------------------------------------------------------------
+
+
+def test_asset_graph() -> None:
+    graph = defs.resolve_asset_graph()
+    groups: dict[str, list[str]] = {}
+    for key in sorted(graph.get_all_asset_keys()):
+        groups.setdefault(graph.get(key).group_name or "", []).append(key.to_user_string())
+    assert groups == GRAPH
+
+
+def test_external_assets_are_the_sources() -> None:
+    external = {key.to_user_string() for key in defs.resolve_asset_graph().external_asset_keys}
+    assert external == {"source_feedback"}
+
+
+def test_everything_leads_to_the_warehouse() -> None:
+    """What publishes comes last: nothing that is made can fail after it."""
+    graph = defs.resolve_asset_graph()
+    upstream = graph.get_ancestor_asset_keys(dg.AssetKey("warehouse"))
+    assert upstream | {dg.AssetKey("warehouse")} == graph.get_all_asset_keys()
+
+
+def test_every_table_is_an_asset_that_tells_about_itself() -> None:
+    graph = defs.resolve_asset_graph()
+    made = {key.to_user_string() for key in graph.materializable_asset_keys}
+    assert made == {*TABLES, "warehouse"}
+    for table, contract in TABLES.items():
+        node = graph.get(dg.AssetKey(table))
+        assert node.description == contract.description
+        assert "parquet" in node.kinds
+        assert node.kinds & {"polars", "duckdb"}
+        columns = node.metadata["dagster/column_schema"].columns
+        assert [column.name for column in columns] == list(contract.columns)
+        assert all(column.description for column in columns)
+        assert [column.constraints.nullable for column in columns] == list(contract.columns.values())
+        assert (node.partitions_def is not None) == contract.is_by_day
+
+
+def test_checks_that_block() -> None:
+    """A failed sum or claim must keep `warehouse` from publishing; drift only tells."""
+    graph = defs.resolve_asset_graph()
+    blocking = {key: graph.get(key).blocking for key in graph.asset_check_keys}
+    assert blocking
+    assert all(blocks == (key.name != "no_drift") for key, blocks in blocking.items())
+
+
+# --- conventions -------------------------------------------------------------------------------------------------
+
+
+def imported_modules(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+
+
+def test_only_four_files_know_dagster() -> None:
+    users = {
+        str(path.relative_to(ROOT / "dagster_project"))
+        for path in (ROOT / "dagster_project").rglob("*.py")
+        if any(module.split(".")[0] == "dagster" for module in imported_modules(path))
+    }
+    assert users == {"definitions.py", "partitions.py", "resources.py", "publish.py"}
+
+
+def test_one_name_everywhere() -> None:
+    for layer in ("core", "metric", "train"):
+        for path in (ROOT / "sql" / layer).glob("*.sql"):
+            assert path.stem in TABLES, path
+            assert path.stem.startswith(f"{layer}__"), path
+    assert {path.name for path in (ROOT / "sql").iterdir()} == {"core", "metric", "train", "checks"}
+    for path in (ROOT / "sql" / "checks").glob("*.sql"):
+        table = path.stem.rpartition("__")[0]
+        assert table in TABLES, path
+
+
+def test_every_claim_is_checked() -> None:
+    """A file in sql/checks that no asset runs claims nothing."""
+    checks = {f"{key.asset_key.to_user_string()}__{key.name}" for key in defs.resolve_asset_graph().asset_check_keys}
+    assert {path.stem for path in (ROOT / "sql" / "checks").glob("*.sql")} <= checks
+
+
+def test_workspace_and_dg_name_the_same_module() -> None:
+    workspace = yaml.safe_load((ROOT / "workspace.yaml").read_text(encoding="utf-8"))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["dg"]["project"]
+    assert workspace == {"load_from": [{"python_module": project["code_location_target_module"]}]}
+    assert project["code_location_target_module"] == "dagster_project.definitions"
+
+
+# --- schedules ---------------------------------------------------------------------------------------------------
+
+
+def test_schedules() -> None:
+    schedules = {schedule.name: schedule for schedule in defs.schedules or []}
+    assert set(schedules) == {"daily_refresh", "weekly_reconciliation"}
+    daily, weekly = schedules["daily_refresh"], schedules["weekly_reconciliation"]
+    assert isinstance(daily, dg.ScheduleDefinition)
+    assert isinstance(weekly, dg.ScheduleDefinition)
+    assert (daily.cron_schedule, daily.job_name, daily.execution_timezone) == ("30 1 * * *", "refresh", "UTC")
+    assert (weekly.cron_schedule, weekly.job_name, weekly.execution_timezone) == ("0 3 * * 0", "refresh", "UTC")
+    (request,) = weekly.evaluate_tick(dg.build_schedule_context()).run_requests or []
+    assert request.run_config == {"resources": {"mill": {"config": {"full": True}}}}
+
+
+# --- sensor and jobs ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def configured(published: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A home after one run, to which the environment points, as in a deployment."""
+    monkeypatch.setenv("GRISTMILL_HOME", str(published))
+    monkeypatch.delenv("GRISTMILL_CONFIG", raising=False)
+    sources = sorted((published / "sources").glob("*.db"), key=lambda path: len(path.name))
+    monkeypatch.setenv("GRISTMILL_FEEDBACK", ":".join(map(str, sources)))
+    monkeypatch.chdir(tmp_path)
+    return published
+
+
+def requests() -> list[dg.RunRequest]:
+    with dg.instance_for_test() as instance:
+        context = dg.build_sensor_context(instance=instance, definitions=defs)
+        return list(defs.resolve_sensor_def("changed_days").evaluate_tick(context).run_requests or [])
+
+
+def busy_days(home: Path, number: int) -> list[date]:
+    """Neighbouring days with ratings on each."""
+    sql = f"select distinct {DAY_SQL} from feedback where typeof(timestamp) = 'real' and rating = 1 order by 1 desc"
+    numbers = [row[0] for row in ask(main_source(home), sql) if 20_469 < row[0] < 20_484][5 : 5 + number]
+    assert numbers == list(range(numbers[0], numbers[0] - number, -1))
+    return sorted(date.fromordinal(date(1970, 1, 1).toordinal() + day) for day in numbers)
+
+
+def turn_ratings(home: Path, day: date) -> None:
+    number = day.toordinal() - date(1970, 1, 1).toordinal()
+    change(main_source(home), f"update feedback set rating = -1 where rating = 1 and {DAY_SQL} = {number}")
+
+
+def unlike(home: Path, earlier: dict) -> set[str]:
+    """Days of the raw table whose files were made anew since."""
+    now, before = (stored["tables"]["raw_feedback__entries"] for stored in (catalog(home), earlier))
+    return {partition.removeprefix("event_date=") for partition in now if now[partition] != before.get(partition)}
+
+
+def test_sensor_asks_for_nothing_when_nothing_changed(configured: Path) -> None:
+    assert requests() == []
+
+
+def test_sensor_asks_for_the_day_that_changed(configured: Path) -> None:
+    (day,) = busy_days(configured, 1)
+    turn_ratings(configured, day)
+    (request,) = requests()
+    assert request.partition_key == str(day)
+    assert requests()[0].run_key == request.run_key
+    turn_ratings_back = f"update feedback set rating = -1, processed = 1 where {DAY_SQL} = {day.toordinal() - 719163}"
+    change(main_source(configured), turn_ratings_back)
+    assert requests()[0].run_key != request.run_key
+
+
+def test_sensor_asks_for_neighbouring_days_in_one_run(configured: Path) -> None:
+    days = busy_days(configured, 3)
+    for day in days:
+        turn_ratings(configured, day)
+    (request,) = requests()
+    assert request.partition_key is None
+    assert range_tags(days[0], days[-1]).items() <= request.tags.items()
+
+
+@pytest.mark.slow
+def test_job_refresh(configured: Path) -> None:
+    """The days that changed are found, read and published; a second run changes nothing."""
+    (day,) = busy_days(configured, 1)
+    before = catalog(configured)
+    turn_ratings(configured, day)
+    job = defs.resolve_job_def("refresh")
+    with dg.instance_for_test() as instance:
+        result = job.execute_in_process(instance=instance)
+        assert result.success
+        assert unlike(configured, before) == {str(day)}
+        assert catalog(configured)["publication"] == before["publication"] + 1
+        (published,) = result.asset_materializations_for_node("warehouse")
+        assert published.metadata["changed"].value is True
+        again = job.execute_in_process(instance=instance)
+        (published,) = again.asset_materializations_for_node("warehouse")
+        assert published.metadata["changed"].value is False
+    assert requests() == []
+
+
+@pytest.mark.slow
+def test_job_refresh_days_reads_the_day_asked_for(configured: Path) -> None:
+    days = busy_days(configured, 2)
+    before = catalog(configured)
+    for day in days:
+        turn_ratings(configured, day)
+    with dg.instance_for_test() as instance:
+        job = defs.resolve_job_def("refresh_days")
+        result = job.execute_in_process(instance=instance, partition_key=str(days[0]))
+        assert result.success
+        assert instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries")) == {str(days[0])}
+    assert unlike(configured, before) == {str(days[0])}
+    (request,) = requests()
+    assert request.partition_key == str(days[1])
+
+
+@pytest.mark.slow
+def test_a_range_of_days_is_one_run(configured: Path) -> None:
+    days = busy_days(configured, 3)
+    before = catalog(configured)
+    for day in days:
+        turn_ratings(configured, day)
+    (request,) = requests()
+    with dg.instance_for_test() as instance:
+        result = defs.resolve_job_def("refresh_days").execute_in_process(instance=instance, tags=dict(request.tags))
+        assert result.success
+        assert instance.get_runs_count() == 1
+        made = instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries"))
+        assert made == {str(day) for day in days}
+    assert unlike(configured, before) == {str(day) for day in days}
+    files = (configured / "lake" / "raw_feedback__entries" / f"event_date={days[1]}").glob("*.parquet")
+    assert 1 not in pl.read_parquet(list(files), hive_partitioning=False)["rating"].to_list()

@@ -1,0 +1,255 @@
+"""A run killed at any moment leaves the old publication or the new one, and the next run ends as if nothing had happened.
+
+A killed run is a real process under SIGKILL: from outside after a seeded delay, or at an exact step. For the latter
+the process watches its own file operations through Python's audit hooks and kills itself just before the chosen one.
+"""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import (
+    catalog,
+    change,
+    content,
+    copy_home,
+    environment,
+    gristmill,
+    made_once,
+    main_source,
+    published_content,
+    run,
+    start,
+)
+
+pytestmark = pytest.mark.slow
+SEED = random.Random(20260131)
+
+KILL_AT = """
+import os, signal, sys
+event, part, left = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def watch(name, arguments):
+    global left
+    if name == event and any(part in str(argument) for argument in arguments[:2]):
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+sys.argv = ["gristmill", *sys.argv[4:]]
+from dagster_project.cli import main
+main()
+"""
+
+# What a source's owner did between two runs: edits, a late row's day emptied (its files go), and new rows.
+EDITS = (
+    "update feedback set rating = -rating where rating in (-1, 1) and rowid % 3 = 0",
+    "delete from feedback where cast(timestamp / 86400 as integer) = 20475",
+    "insert into feedback select 'new_' || feedback_id, response_id, session_id, user_id, timestamp + 60, "
+    "response_timestamp, feedback_type, rating, correction, correction_type, what_was_wrong, preferred_response, "
+    "comparison_basis, flag_type, flag_details, original_query, original_response, conversation_context, domain, "
+    "response_confidence, escalated_to_claude, processed, training_format, quality_weight, processed_at, created_at "
+    "from feedback where typeof(timestamp) = 'real' and rowid % 5 = 0",
+)
+
+
+def kill_at(home: Path, event: str, part: str, nth: int) -> None:
+    """Run until just before the nth file operation of a kind on such a path, and no further."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILL_AT, event, part, str(nth), "--home", str(home), "run"],
+        cwd=home.parent, env=environment(), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == -signal.SIGKILL, f"never came to {event} {part} {nth}: {done.stdout}{done.stderr}"
+
+
+def kill_after(home: Path, seconds: float) -> None:
+    """Kill a run some time after it began to write. It may have ended by then."""
+    process = start(home, "run")
+    while process.poll() is None and not (home / "staging").exists():
+        time.sleep(0.001)
+    time.sleep(seconds)
+    process.kill()
+    process.communicate()
+
+
+def figures(home: Path) -> dict[str, Any] | None:
+    """What the warehouse answers, asked of every table and view; null if there is none."""
+    path = home / "warehouse.duckdb"
+    if not path.exists():
+        return None
+    with duckdb.connect(str(path), read_only=True) as connection:
+        names = [row[0] for row in connection.execute("show tables").fetchall()]
+        assert len(names) > 20
+        return {
+            name: connection.execute(f'select count(*), bit_xor(hash(t)) from "{name}" t').fetchone() for name in names
+        }
+
+
+def assert_whole(home: Path, *publications: dict[str, Any] | None) -> None:
+    """What readers of the home rely on: the warehouse, the lake by its catalogue, the releases by their manifests."""
+    assert figures(home) in publications
+    if (home / "lake" / "catalog.json").exists():
+        for table, partitions in catalog(home)["tables"].items():
+            for partition, stored in partitions.items():
+                file = home / "lake" / table / partition / "part-0.parquet"
+                assert pq.ParquetFile(file).metadata.num_rows == stored["rows"], file
+                assert file.stat().st_size == stored["bytes"], file
+    for release in (home / "exports").glob("*"):
+        manifest = json.loads((release / "manifest.json").read_text(encoding="utf-8"))
+        assert {path.name for path in release.glob("*.jsonl")} == set(manifest["files"])
+        for name, entry in manifest["files"].items():
+            assert hashlib.sha256((release / name).read_bytes()).hexdigest() == entry["sha256"], name
+
+
+def outcome(home: Path) -> dict[str, Any]:
+    """All bytes of lake and releases; of the catalogue everything but the numbers of publications."""
+    files: dict[str, Any] = {f"lake/{name}": data for name, data in content(home / "lake").items()}
+    files |= {f"exports/{name}": data for name, data in content(home / "exports").items()}
+    stored = catalog(home)
+    for partitions in stored["tables"].values():
+        for entry in partitions.values():
+            del entry["version"]
+    del stored["publication"], stored["inputs"]  # the hashes of inputs are made of versions
+    return files | {"lake/catalog.json": stored}
+
+
+def strays(home: Path) -> list[str]:
+    """Files that belong to no publication."""
+    known = {"sources", "lake", "exports", "snapshots", "runs", "warehouse.duckdb", "lock", "state", "staging"}
+    found = [str(path) for path in home.iterdir() if path.name not in known]
+    found += [str(path) for path in (home / "staging").rglob("*") if path.is_file()]
+    found += [str(path) for path in home.rglob("*tmp*")]
+    listed = {
+        home / "lake" / table / partition / "part-0.parquet"
+        for table, partitions in catalog(home)["tables"].items()
+        for partition in partitions
+    }
+    found += [str(path) for path in (home / "lake").rglob("*.parquet") if path not in listed]
+    newest = catalog(home)["publication"]
+    found += [
+        str(path) for path in (home / "snapshots").iterdir() if not path.name.isdigit() or int(path.name) > newest
+    ]
+    return found
+
+
+@pytest.fixture(scope="session")
+def undisturbed(published_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The home after the edits and a second run. Not to be changed."""
+    with made_once(tmp_path_factory, "undisturbed") as (home, is_new):
+        if is_new:
+            change(main_source(copy_home(published_home, home)), *EDITS)
+            run(home)
+        assert outcome(home) != outcome(published_home)
+        return home
+
+
+def test_killed_first_runs(fresh: Path, published_home: Path) -> None:
+    """While it exports, while it links the snapshot, and in the middle of the renames."""
+    new = figures(published_home)
+    for moment in (
+        ("open", "release/", SEED.randint(1, 8)),
+        ("os.link", "snapshots", SEED.randint(2, 40)),
+        ("os.rename", "part-0.parquet", SEED.randint(2, 30)),
+    ):
+        kill_at(fresh, *moment)
+        assert_whole(fresh, None, new)
+    run(fresh)
+    assert_whole(fresh, new)
+    assert outcome(fresh) == outcome(published_home)
+    assert not strays(fresh)
+
+
+def test_killed_second_runs(published: Path, undisturbed: Path) -> None:
+    """While it reads, just before the journal, and just before the journal goes."""
+    old, new = figures(published), figures(undisturbed)
+    change(main_source(published), *EDITS)
+    for moment in (
+        ("os.mkdir", "staging", SEED.randint(2, 20)),
+        ("os.rename", "commit.json", 1),
+        ("os.remove", "commit.json", 1),
+    ):
+        kill_at(published, *moment)
+        assert_whole(published, old, new)
+    run(published)
+    assert_whole(published, new)
+    assert outcome(published) == outcome(undisturbed)
+    assert not strays(published)
+
+
+def test_killed_in_the_middle_of_a_commit(published: Path, published_home: Path, undisturbed: Path) -> None:
+    """What reads the lake by its catalogue must not see some files of the new publication and some of the old."""
+    old, new = figures(published), figures(undisturbed)
+    change(main_source(published), *EDITS)
+    kill_at(published, "os.rename", "catalog.json", 1)
+    assert figures(published) in (old, new)
+    answers = [
+        [gristmill(home, command, "--json").stdout for command in ("stats", "quarantine")]
+        for home in (published, published_home, undisturbed)
+    ]
+    run(published)
+    assert outcome(published) == outcome(undisturbed)
+    assert not strays(published)
+    assert answers[0] in answers[1:]
+
+
+def test_the_lake_is_one_publication_after_a_kill(published: Path, undisturbed: Path) -> None:
+    """Every file the catalogue lists is there and is the one it describes, even before the next run puts things right."""
+    old, new = figures(published), figures(undisturbed)
+    change(main_source(published), *EDITS)
+    kill_at(published, "os.rename", "part-0.parquet", SEED.randint(2, 8))
+    assert_whole(published, old, new)
+
+
+def test_killed_from_outside(published: Path, undisturbed: Path) -> None:
+    old, new = figures(published), figures(undisturbed)
+    change(main_source(published), *EDITS)
+    for _ in range(2):
+        kill_after(published, SEED.uniform(0, 1.5))
+        assert_whole(published, old, new)
+    run(published)
+    assert outcome(published) == outcome(undisturbed)
+    assert not strays(published)
+
+
+def test_a_killed_run_whose_change_was_taken_back_leaves_nothing(published: Path) -> None:
+    before = published_content(published)
+    toggle = "update feedback set processed = 1 - processed where processed in (0, 1)"
+    change(main_source(published), toggle)
+    kill_at(published, "os.rename", "commit.json", 1)
+    change(main_source(published), toggle)
+    run(published)
+    after = published_content(published)
+    assert {name: data for name, data in after.items() if not name.startswith("snapshots/")} == {
+        name: data for name, data in before.items() if not name.startswith("snapshots/")
+    }
+    assert not strays(published)
+
+
+@pytest.mark.parametrize("wait_for", ["staging", "staging/release"])
+def test_sigterm(published: Path, undisturbed: Path, wait_for: str) -> None:
+    """Stops between two assets, whatever the run is doing: exit code 143, no traceback, nothing published."""
+    before = published_content(published)
+    change(main_source(published), *EDITS)
+    process = start(published, "run")
+    while process.poll() is None and not (published / wait_for).exists():
+        time.sleep(0.001)
+    time.sleep(SEED.uniform(0, 0.1))
+    os.kill(process.pid, signal.SIGTERM)
+    _, errors = process.communicate()
+    assert "Traceback" not in errors
+    assert "SIGTERM" in errors.splitlines()[-1]
+    assert process.returncode == 143
+    assert published_content(published) == before
+    run(published)
+    assert outcome(published) == outcome(undisturbed)
+    assert not strays(published)
