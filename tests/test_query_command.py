@@ -10,7 +10,7 @@ import pytest
 
 from dagster_project import config, lookups
 from dagster_project.errors import GristmillError
-from tests.conftest import complaint, content, gristmill
+from tests.conftest import complaint, content, copy_home, gristmill
 
 WRITES = [
     "create table stolen as select 1 as a",
@@ -67,8 +67,10 @@ OUTSIDE = [
 
 
 @pytest.fixture(scope="module")
-def settings(published_home: Path) -> config.Config:
-    return config.load(home=published_home, environ={})
+def settings(published_home: Path, tmp_path_factory: pytest.TempPathFactory) -> config.Config:
+    """A home of this worker process alone: a leak elsewhere must not show here."""
+    home = copy_home(published_home, tmp_path_factory.mktemp("query") / "home")
+    return config.load(home=home, environ={})
 
 
 @pytest.mark.parametrize("sql", WRITES)
@@ -79,7 +81,7 @@ def test_cannot_write(settings: config.Config, sql: str) -> None:
     assert "\n" not in str(refused.value)
     after = content(settings.home)
     for path in after.keys() - before.keys():
-        (settings.home / path).unlink()  # the home is shared: one leak must not fail the other cases
+        (settings.home / path).unlink()  # one leak must not fail the other cases
     assert after == before
 
 

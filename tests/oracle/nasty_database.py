@@ -193,6 +193,8 @@ class Maker:
         prompt, answer, context = self.about[response]
         if self.chance(0.2):
             prompt, answer, context = pick(PROMPTS), pick(ANSWERS), pick(CONTEXTS)
+        if self.chance(0.04):
+            answer = pick(BLANKS)
         kind = pick(("rating", "rating", "rating", "correction", "correction", "preference", "flag"))
         at = self.time()
         stars = SCALES[self.scale]
