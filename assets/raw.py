@@ -1,11 +1,12 @@
 """What comes in. Each table holds every valid row of its source; refused ones are in quarantine__rows."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import dagster as dg
 import polars as pl
 
-from dagster_project.extract import SourceLocked, TableSpec
+from dagster_project.extract import TableSpec
 from dagster_project.feedback_days import bring_feedback_up_to_date
 from dagster_project.mill_run import STOP
 from dagster_project.partitions import DAILY
@@ -13,7 +14,9 @@ from dagster_project.publish import (
     Mill,
     account_check_specs,
     account_results,
-    retried_if_locked,
+    check,
+    check_spec,
+    retries_if_locked,
     spec,
     table_result,
 )
@@ -34,12 +37,10 @@ def snapshot_table(
     @dg.multi_asset(
         name=table, specs=[spec(table, deps=[source], kinds=("polars",))], check_specs=account_check_specs(table)
     )
-    def read(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
         STOP.check()
-        try:
+        with retries_if_locked(context, mill):
             account = bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united)
-        except SourceLocked as error:
-            raise retried_if_locked(error) from error
         yield table_result(mill, table, account_results(mill, table, account))
 
     return read
@@ -70,23 +71,25 @@ raw_feedback__stored_sessions = snapshot_table(
         spec("raw_feedback__entries", deps=[source_feedback, raw_feedback__responses], kinds=("polars",), by_day=DAILY),
         spec("core__feedback_keys", deps=["raw_feedback__entries"], kinds=("polars",), by_day=DAILY),
     ],
-    check_specs=account_check_specs("raw_feedback__entries"),
+    check_specs=[
+        *account_check_specs("raw_feedback__entries"),
+        check_spec("raw_feedback__entries", "raw_feedback__entries__key_is_once"),
+    ],
     backfill_policy=dg.BackfillPolicy.single_run(),
 )
 def raw_feedback__entries(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
     STOP.check()
-    try:
+    with retries_if_locked(context, mill):
         account = bring_feedback_up_to_date(mill)
-    except SourceLocked as error:
-        raise retried_if_locked(error) from error
     tables = ("raw_feedback__entries", "core__feedback_keys")
     if not context.has_partition_key_range and not context.has_partition_key:
         for table in tables:  # the run chose the days itself (G7): say which ones changed
             for day in account.changed_days:
-                if DAILY.has_partition_key(str(day)):
+                if day <= datetime.now(UTC).date():  # a partition begins when its day does
                     context.log_event(dg.AssetMaterialization(table, partition=str(day)))
     more = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
-    yield table_result(mill, tables[0], account_results(mill, tables[0], account), more=more)
+    once = check(mill, tables[0], "raw_feedback__entries__key_is_once", is_current=not account.changed_days)
+    yield table_result(mill, tables[0], [*account_results(mill, tables[0], account), once], more=more)
     yield table_result(mill, tables[1], more=more)
 
 
@@ -106,8 +109,9 @@ def raw_feedback__entries(context: dg.AssetExecutionContext, mill: Mill) -> Iter
     ],
 )
 def quarantine__rows(mill: Mill) -> Iterator[dg.MaterializeResult]:
-    """The tables above wrote their refused rows; here they are counted."""
+    """The tables above wrote their refused rows; here they are counted. Nothing is read from the sources after this."""
     STOP.check()
+    mill.close_sources()
     files = mill.lake.files("quarantine__rows")
     reasons: dict[str, int] = {}
     if files:

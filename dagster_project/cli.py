@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -22,7 +23,7 @@ app = typer.Typer(
 )  # fmt: skip
 given: dict[str, Any] = {"config": None, "home": None, "debug": False}
 
-STOPPED_EXIT, INTERRUPTED_EXIT = 143, 130
+INTERRUPTED_EXIT = 130
 
 
 @app.callback()
@@ -89,7 +90,9 @@ def run(
         STOP.listen()
         entry: dict[str, Any] = {"started": started, "pid": os.getpid(), "outcome": "failed"}
         try:
-            _materialise(mill)
+            # In a thread of its own: Dagster takes over the main thread's signals and would break off anywhere.
+            with ThreadPoolExecutor(1) as executor:
+                executor.submit(_materialise, mill).result()
             entry |= {"outcome": "published", "as_of": mill.as_of, "publication": mill.lake.published.publication}
         finally:
             from dagster_project.lookups import write_run_log
@@ -263,7 +266,7 @@ def main() -> None:
 
 def _explained(error: BaseException) -> tuple[str, int]:
     if isinstance(error, Stopped):
-        return str(error), STOPPED_EXIT
+        return str(error), error.exit_code
     if isinstance(error, KeyboardInterrupt):
         return "interrupted; nothing was published", INTERRUPTED_EXIT
     if isinstance(error, GristmillError):

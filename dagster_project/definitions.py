@@ -19,7 +19,7 @@ refresh = dg.define_asset_job(
     description="Everything, for the days that changed (semantics G7). What `gristmill run` does.",
 )
 refresh_days = dg.define_asset_job(
-    "refresh_days", EVERYTHING, partitions_def=DAILY, description="Everything, reading again just the days asked for."
+    "refresh_days", EVERYTHING, description="Everything, reading again just the days asked for."
 )
 daily_refresh = dg.ScheduleDefinition(
     name="daily_refresh", job=refresh, cron_schedule="30 1 * * *", execution_timezone="UTC"

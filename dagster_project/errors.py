@@ -6,4 +6,8 @@ class GristmillError(Exception):
 
 
 class Stopped(GristmillError):
-    """A termination signal arrived; the run ends between two assets and publishes nothing."""
+    """A signal arrived; the run ends between two assets, publishes nothing and exits as the signal would have it."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code

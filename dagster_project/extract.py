@@ -34,8 +34,9 @@ from dagster_project.sqlite_values import (
     with_problems,
 )
 
-BATCH_ROWS = 4_096
+BATCH_ROWS = 16_384
 SCAN_BATCH_ROWS = 65_536
+FIRST_ROWID = -(2**63)
 CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 65_536
 
 
@@ -44,6 +45,7 @@ class SqliteDatabase:
 
     def __init__(self, path: Path, busy_timeout_seconds: float = 30.0, writable: bool = False) -> None:
         self.path = path
+        self._shapes: dict[str, TableShape] = {}
         _check_is_sqlite(path)
         try:
             self._connection = adbc.connect(f"file:{quote(str(path.absolute()))}?mode={'rw' if writable else 'ro'}")
@@ -60,10 +62,19 @@ class SqliteDatabase:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the read transaction. May be called twice."""
         self._connection.close()
 
     def shape(self, spec: TableSpec) -> TableShape:
         """The table's columns against the expected ones. A missing table or required column ends the run (G5)."""
+        if spec.name not in self._shapes:
+            self._shapes[spec.name] = self._look_at(spec)
+        return self._shapes[spec.name]
+
+    def _look_at(self, spec: TableSpec) -> TableShape:
         if spec.name not in self.tables:
             raise GristmillError(f"{self.path} has no table {spec.name!r}")
         found = self._rows("select name, type from pragma_table_info(?)", [spec.name])
@@ -74,17 +85,20 @@ class SqliteDatabase:
             if name in missing:
                 raise GristmillError(f"{self.path}: table {spec.name!r} has no column {name!r}")
         unknown = tuple(row["name"] for row in found if row["name"].lower() not in {*spec.columns, *spec.left_behind})
-        return TableShape(present, missing, unknown)
+        if any(row["wr"] for row in self._rows("select wr from pragma_table_list(?)", [spec.name])):
+            raise GristmillError(f"{self.path}: table {spec.name!r} was made WITHOUT ROWID, which we cannot read")
+        rowid = next(name for name in ("rowid", "_rowid_", "oid") if name not in declared)
+        return TableShape(present, missing, unknown, rowid)
 
     # --- what changed (G7) ---------------------------------------------------------------------------------------
 
     def fingerprints(self, spec: TableSpec) -> pl.DataFrame:
         """Per day (null = no valid event time): rows, lowest and highest rowid, and a hash of what is edited in place."""
         shape = self.shape(spec)
-        parts = [quoted(column) for column in spec.edited if column in shape.present]
-        parts += [f"octet_length({quoted(column)})" for column in spec.measured if column in shape.present]
+        parts = [f"ifnull({quoted(column)}, '-')" for column in spec.edited if column in shape.present]
+        parts += [f"ifnull(octet_length({quoted(column)}), '-')" for column in spec.measured if column in shape.present]
         query = (
-            f"select rowid as source_rowid, {day_number(spec.event_time)} as day, "
+            f"select {shape.rowid} as source_rowid, {day_number(spec.event_time)} as day, "
             f"cast(concat_ws('|', {', '.join(parts) or 'null'}) as blob) as small from {quoted(spec.name)} not indexed"
         )
         types = {"source_rowid": "0", "day": "0", "small": "x''"}
@@ -107,7 +121,8 @@ class SqliteDatabase:
         )
 
     def undated_rowids(self, spec: TableSpec) -> list[int]:
-        query = f"select rowid as source_rowid from {quoted(spec.name)} not indexed where {day_number(spec.event_time)} is null"
+        rowid, undated = self.shape(spec).rowid, f"{day_number(spec.event_time)} is null"
+        query = f"select {rowid} as source_rowid from {quoted(spec.name)} not indexed where {undated}"
         batches = self._stream(query, {"source_rowid": "0"}, [], SCAN_BATCH_ROWS)
         return [rowid for batch in batches for rowid in batch["source_rowid"].to_list()]
 
@@ -115,20 +130,24 @@ class SqliteDatabase:
 
     def read_days(self, spec: TableSpec, days: Sequence[int], lowest: int, highest: int) -> Iterator[pl.DataFrame]:
         """The rows of these days (as day numbers), which all lie between two rowids."""
-        condition = f"rowid <= ? and {day_number(spec.event_time)} in (select value from json_each(?))"
-        yield from self._read(spec, condition, [highest, json.dumps(list(days))], after=lowest - 1)
+        condition = (
+            f"{self.shape(spec).rowid} <= ? and {day_number(spec.event_time)} in (select value from json_each(?))"
+        )
+        yield from self._read(spec, condition, [highest, json.dumps(list(days))], next_rowid=lowest)
 
     def read_all(self, spec: TableSpec) -> Iterator[pl.DataFrame]:
         yield from self._read(spec, "true", [])
 
     def read_rows(self, spec: TableSpec, rowids: Sequence[int]) -> Iterator[pl.DataFrame]:
-        yield from self._read(spec, "rowid in (select value from json_each(?))", [json.dumps(list(rowids))])
+        condition = f"{self.shape(spec).rowid} in (select value from json_each(?))"
+        yield from self._read(spec, condition, [json.dumps(list(rowids))])
 
     def originals(self, spec: TableSpec, rowids: Sequence[int]) -> pl.DataFrame:
         """`source_rowid` and the row as stored, as JSON (G11); a rowid that is gone gives no row."""
         columns = [row["name"] for row in self._rows("select name from pragma_table_info(?)", [spec.name])]
-        source = f"from {quoted(spec.name)} where rowid in (select value from json_each(?))"
-        query = f"select rowid as source_rowid, cast({json_object(columns)} as blob) as row {source}"
+        rowid = self.shape(spec).rowid
+        source = f"from {quoted(spec.name)} where {rowid} in (select value from json_each(?))"
+        query = f"select {rowid} as source_rowid, cast({json_object(columns)} as blob) as row {source}"
         parameters = [json.dumps(list(rowids))]
         types = {"source_rowid": "0", "row": "x''"}
         frames = [decode_or_mark(batch, "row") for batch in self._stream(query, types, parameters, BATCH_ROWS)]
@@ -144,7 +163,7 @@ class SqliteDatabase:
     def _original_with_hex(self, spec: TableSpec, columns: Sequence[str], rowid: int) -> str:
         values = {}
         for column in columns:
-            where = f"from {quoted(spec.name)} where rowid = ?"
+            where = f"from {quoted(spec.name)} where {self.shape(spec).rowid} = ?"
             value = f"cast({json_value(column)} as blob)"
             (row,) = self._rows(f"select {value} as v, lower(hex({quoted(column)})) as h {where}", [rowid])
             try:
@@ -154,49 +173,50 @@ class SqliteDatabase:
         return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
 
     def _read(
-        self, spec: TableSpec, condition: str, parameters: Sequence[object], after: int | None = None
+        self, spec: TableSpec, condition: str, parameters: Sequence[object], next_rowid: int = FIRST_ROWID
     ) -> Iterator[pl.DataFrame]:
         """All rows that meet the condition, in rowid order: fast while it goes well, careful where it does not."""
         shape = self.shape(spec)
         fast, careful = fast_query(spec, shape), careful_query(spec, shape)
         types = {"source_rowid": "0", **{c: SAMPLE_VALUES[spec.columns[c]] for c in shape.present}, "extra": "''"}
-        where = f" from {quoted(spec.name)} not indexed where rowid > ? and {condition}"
-        last = -(2**63) if after is None else after
+        where = f" from {quoted(spec.name)} not indexed where {shape.rowid} >= ? and {condition}"
         stretch = CAREFUL_ROWS
         while True:
             try:
-                for batch in self._stream(fast + where, types, [last, *parameters], BATCH_ROWS, validate=True):
+                for batch in self._stream(fast + where, types, [next_rowid, *parameters], BATCH_ROWS, validate=True):
                     yield with_problems(batch, spec, shape)
-                    last, stretch = int(batch["source_rowid"][-1]), CAREFUL_ROWS
+                    next_rowid, stretch = int(batch["source_rowid"][-1]) + 1, CAREFUL_ROWS
                 return
             except _UnexpectedValue:
-                limited = f"{careful}{where} order by rowid limit {stretch}"
+                limited = f"{careful}{where} order by {shape.rowid} limit {stretch}"
                 rows = pa.Table.from_batches(
-                    list(self._batches(limited, careful_types(spec, shape), [last, *parameters]))
+                    list(self._batches(limited, careful_types(spec, shape), [next_rowid, *parameters]))
                 )
                 if rows.num_rows:
                     batch = decode_careful(rows, spec, shape)
                     yield batch
-                    last = int(batch["source_rowid"][-1])
+                    next_rowid = int(batch["source_rowid"][-1]) + 1
                 if rows.num_rows < stretch:
                     return
                 stretch = min(stretch * 4, MOST_CAREFUL_ROWS)
 
     # --- write-back ----------------------------------------------------------------------------------------------
 
-    def hold_for_writing(self, table: str) -> None:
+    def hold_for_writing(self, spec: TableSpec) -> None:
         """Take the write lock before anything is read, so that what is compared is what is changed."""
-        self._run(f"update {quoted(table)} set rowid = rowid where false")
+        key = quoted(spec.key)
+        self._run(f"update {quoted(spec.name)} set {key} = {key} where false")
 
-    def update_rows(self, table: str, rows: pl.DataFrame) -> None:
+    def update_rows(self, spec: TableSpec, rows: pl.DataFrame) -> None:
         """Set columns of rows by `source_rowid`, and commit."""
+        table = quoted(spec.name)
         columns = [column for column in rows.columns if column != "source_rowid"]
         with self._connection.cursor() as cursor:
             cursor.adbc_ingest("gristmill_updates", rows.to_arrow(), mode="create", temporary=True)
         assignments = ", ".join(f"{quoted(column)} = u.{quoted(column)}" for column in columns)
         self._run(
-            f"update {quoted(table)} set {assignments} from temp.gristmill_updates as u "
-            f"where {quoted(table)}.rowid = u.source_rowid"
+            f"update {table} set {assignments} from temp.gristmill_updates as u "
+            f"where {table}.{self.shape(spec).rowid} = u.source_rowid"
         )
         self._connection.commit()
 

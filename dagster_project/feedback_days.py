@@ -53,12 +53,16 @@ def known_responses(run: MillRun) -> pl.Series | None:
 
 def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.Series | None) -> set[date]:
     """Days on which a row became an orphan, or ceased to be one, because the table of responses changed."""
-    days: set[date] = set()
-    orphans = work.quarantined().filter(pl.col("reasons").list.contains(ORPHAN))
-    if orphans.height:
-        about = orphans.with_columns(pl.col("row").str.json_path_match("$.response_id").alias("response_id"))
-        found = about if known is None else about.filter(pl.col("response_id").is_in(known.implode()))
-        days |= set(found["event_date"].drop_nulls().to_list())
+    refused = work.quarantined().with_columns(
+        pl.col("row").str.json_path_match("$.response_id").alias("response_id"),
+        pl.col("reasons").list.contains(ORPHAN).alias("was_orphan"),
+    )
+    is_judged = (
+        pl.col("was_orphan") | ~pl.col("reasons").list.eval(pl.element().str.ends_with(":response_id")).list.any()
+    )
+    is_orphan = pl.lit(False) if known is None else ~pl.col("response_id").is_in(known.implode())
+    changed = refused.filter(is_judged & (pl.col("was_orphan") != is_orphan))
+    days = set(changed["event_date"].drop_nulls().to_list())
     files = run.lake.files(KEYS)
     if known is not None and files and run.lake.versions(RESPONSES) != _published_versions(run):
         keys = pl.scan_parquet(files, hive_partitioning=False).select("response_id", "event_date")

@@ -12,7 +12,7 @@ INSTANT = pl.Datetime("us", "UTC")
 def repair_milliseconds(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Divide what can only be milliseconds by 1000, and list it in `repairs`."""
     in_milliseconds = {c: pl.col(c).is_between(*MILLISECONDS, closed="left").fill_null(False) for c in columns}
-    if not rows.select(pl.any_horizontal(in_milliseconds.values()).any()).item():
+    if not columns or not rows.select(pl.any_horizontal(in_milliseconds.values()).any()).item():
         return rows.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("repairs"))
     notes = [pl.when(found).then(pl.lit(f"{column}:milliseconds")) for column, found in in_milliseconds.items()]
     return rows.with_columns(pl.concat_list(notes).list.drop_nulls().alias("repairs")).with_columns(

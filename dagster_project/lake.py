@@ -1,17 +1,18 @@
 """Where tables live: scan them, replace a partition of one, and publish all changes of a run together.
 
 A run writes under `<home>/staging` and reads its own writes first, so every later stage sees the new state while
-nobody else does. `commit` writes a journal of renames, then does them; a run that finds a journal finishes it, one that
-finds only strays sweeps them. So a kill at any moment leaves either the old publication or the new one.
+nobody else does. `commit` writes a journal, then exchanges the lake for the next one, all files at once; a run that finds a
+journal finishes it, one that finds only strays sweeps them. So a kill at any moment leaves the old publication or the new one.
 The catalogue (`<home>/lake/catalog.json`) is the authority on which files belong to which table.
 """
 
 import contextlib
+import ctypes
 import filecmp
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,9 @@ from dagster_project.errors import GristmillError
 FORMAT = 1
 ROW_GROUP_ROWS = 32_768
 NO_DAY = "event_date=__HIVE_DEFAULT_PARTITION__"
+AT_FDCWD, RENAME_EXCHANGE = -100, 2  # Linux: exchange two paths atomically
+
+Move = tuple[Path, Path]
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,7 @@ class Catalog:
     format: int = FORMAT
     publication: int = 0
     as_of: str | None = None
+    snapshot: int = 0  # the folder under snapshots/ that holds this publication
     tables: dict[str, dict[str, StoredFile]] = field(default_factory=dict)
     inputs: dict[str, str] = field(default_factory=dict)  # derived table -> hash of what it was made from (G12)
     sources: dict[str, Any] = field(default_factory=dict)  # source table -> what each day looked like when read (G7)
@@ -51,7 +56,12 @@ class Catalog:
     def read(cls, path: Path) -> "Catalog":
         if not path.exists():
             return cls()
-        stored = json.loads(path.read_text(encoding="utf-8"))
+        try:
+            stored = json.loads(path.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise GristmillError(
+                f"{path} is broken ({error}): remove {path.parent} and run again, the sources hold everything"
+            ) from error
         if stored.get("format") != FORMAT:
             raise GristmillError(
                 f"{path.parent} was written in lake format {stored.get('format')}, this version reads format {FORMAT}: "
@@ -64,13 +74,17 @@ class Catalog:
         return cls(**stored)
 
     def to_json(self) -> str:
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
+        """Tables without files are not mentioned, so that equal lakes have equal catalogues."""
+        stored = asdict(self)
+        stored["tables"] = {table: files for table, files in stored["tables"].items() if files}
+        return json.dumps(stored, sort_keys=True, separators=(",", ":"))
 
 
 class Lake:
     """The published tables of a home, plus what the current run has staged on top of them."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, from_snapshot: bool = False) -> None:
+        """`from_snapshot`: for reading beside a run; what is read then stays as it is while it is read."""
         self.home = home.absolute()
         self.folder = self.home / "lake"
         self.staging = self.home / "staging"
@@ -78,15 +92,14 @@ class Lake:
         self.catalog = Catalog.read(self.folder / "catalog.json")
         self.published = Catalog.read(self.folder / "catalog.json")
         self.staged: dict[tuple[str, str], Path] = {}
+        if from_snapshot and self.catalog.snapshot:
+            self.folder = self.home / "snapshots" / str(self.catalog.snapshot)
 
     # --- reading -------------------------------------------------------------------------------------------------
 
     def partitions(self, table: str) -> Mapping[str, StoredFile]:
         """The partitions of a table as this run sees them, in order."""
         return dict(sorted(self.catalog.tables.get(table, {}).items()))
-
-    def days(self, table: str) -> list[str]:
-        return [p.removeprefix("event_date=") for p in self.partitions(table) if p != NO_DAY]
 
     def path(self, table: str, partition: str = "") -> Path:
         staged = self.staged.get((table, partition))
@@ -136,13 +149,9 @@ class Lake:
         self.staged.pop((table, partition), None)
         self.catalog.tables.get(table, {}).pop(partition, None)
 
-    def is_changed(self, only: tuple[str, ...] = ("",)) -> bool:
-        """Whether a table whose name starts with one of `only` differs from the publication."""
-        return self._selected(self.catalog.tables, only) != self._selected(self.published.tables, only)
-
-    @staticmethod
-    def _selected(tables: Mapping[str, Any], prefixes: tuple[str, ...]) -> dict[str, Any]:
-        return {name: files for name, files in tables.items() if files and name.startswith(prefixes)}
+    def is_changed(self) -> bool:
+        """Whether anything the catalogue says differs from the publication."""
+        return self.catalog.to_json() != self.published.to_json()
 
     # --- publishing ----------------------------------------------------------------------------------------------
 
@@ -157,55 +166,66 @@ class Lake:
         self.catalog.as_of = self.published.as_of
         self.catalog.release = self.published.release
 
-    def commit(self, moves: Iterable[tuple[Path, Path]] = ()) -> None:
-        """Publish: journal first, then renames. `moves` are finished files or folders that go along (releases, ...)."""
+    def commit(self, before: Iterable[Move] = (), after: Iterable[Move] = ()) -> None:
+        """Publish: the whole lake changes in one exchange of folders. `before` and `after` it go other finished things."""
         self.catalog.publication = self.next_publication
-        catalog_file = self.staging / "catalog.json"
-        self.staging.mkdir(parents=True, exist_ok=True)
-        catalog_file.write_text(self.catalog.to_json(), encoding="utf-8")
-        renames = [(path, self.folder / key[0] / key[1] / "part-0.parquet") for key, path in self.staged.items()]
-        gone = [
-            self.folder / table / partition / "part-0.parquet"
-            for table, files in self.published.tables.items()
-            for partition in files
-            if partition not in self.catalog.tables.get(table, {})
-        ]
+        next_lake = self.staging / "next_lake"
+        self.link_all(next_lake)
+        (next_lake / "catalog.json").write_text(self.catalog.to_json(), encoding="utf-8")
+        for path in [*self.staged.values(), next_lake / "catalog.json", *(source for source, _ in [*before, *after])]:
+            _sync(path)
         plan = {
-            "renames": [[str(a.relative_to(self.home)), str(b.relative_to(self.home))] for a, b in [*renames, *moves]],
-            "deletes": [str(path.relative_to(self.home)) for path in gone],
-            "catalog": str(catalog_file.relative_to(self.home)),
+            "publication": self.catalog.publication,
+            "before": [[str(path.relative_to(self.home)) for path in move] for move in before],
+            "after": [[str(path.relative_to(self.home)) for path in move] for move in after],
         }
-        for source, _ in [*renames, *moves]:
-            _sync(source)
-        _sync(catalog_file)
         write_atomically(self.journal, json.dumps(plan, indent=1))
         self.finish_commit()
 
+    def link_all(self, folder: Path) -> None:
+        """Every file of the lake as this run sees it, as hard links; copies where the file system has none."""
+        for table in self.catalog.tables:
+            for partition in self.partitions(table):
+                target = folder / table / partition / "part-0.parquet"
+                target.parent.mkdir(parents=True, exist_ok=True)
+                try:
+                    os.link(self.path(table, partition), target)
+                except OSError:
+                    shutil.copyfile(self.path(table, partition), target)
+        folder.mkdir(parents=True, exist_ok=True)
+
     def finish_commit(self) -> None:
-        """Do what the journal says; every step may have been done already. The catalogue comes last."""
+        """Do what the journal says; every step may have been done already."""
         if not self.journal.exists():
             return
         plan = json.loads(self.journal.read_text(encoding="utf-8"))
-        for source, target in plan["renames"]:
-            _rename(self.home / source, self.home / target)
-        for path in plan["deletes"]:
-            file = self.home / path
-            file.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):  # the folder goes when it is empty
-                file.parent.rmdir()
-        _rename(self.home / plan["catalog"], self.folder / "catalog.json")
+        self._move(plan["before"])
+        if not self.folder.exists() or Catalog.read(self.folder / "catalog.json").publication != plan["publication"]:
+            _exchange(self.staging / "next_lake", self.folder)
+        self._move(plan["after"])
+        _sync_folder(self.home)
         self.journal.unlink()
         self.catalog = Catalog.read(self.folder / "catalog.json")
         self.published = Catalog.read(self.folder / "catalog.json")
         self.staged = {}
 
+    def _move(self, moves: Iterable[Sequence[str]]) -> None:
+        for source, target in moves:
+            if (self.home / source).exists():
+                (self.home / target).parent.mkdir(parents=True, exist_ok=True)
+                (self.home / source).replace(self.home / target)
+
     def recover(self) -> None:
         """Put right what a killed run left: finish a commit that had begun, sweep everything else it wrote."""
         self.finish_commit()
-        shutil.rmtree(self.staging, ignore_errors=True)
-        for pattern in ("*.tmp", "snapshots/*.tmp", "exports/*.tmp"):
-            for stray in self.home.glob(pattern):
-                shutil.rmtree(stray) if stray.is_dir() else stray.unlink()
+        strays = [path for pattern in ("*.tmp", "snapshots/*.tmp", "state/*.tmp") for path in self.home.glob(pattern)]
+        snapshots = [path for path in self.home.glob("snapshots/*") if path.name.isdigit()]
+        strays += [path for path in snapshots if int(path.name) > self.published.publication]
+        for stray in [self.staging, *strays]:
+            if stray.is_dir():
+                shutil.rmtree(stray)
+            else:
+                stray.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True)
@@ -265,13 +285,18 @@ def write_atomically(path: Path, text: str) -> None:
     temporary.write_text(text, encoding="utf-8")
     _sync(temporary)
     temporary.replace(path)
-    _sync(path.parent)
+    _sync_folder(path.parent)
 
 
-def _rename(source: Path, target: Path) -> None:
-    if source.exists():
-        target.parent.mkdir(parents=True, exist_ok=True)
-        source.replace(target)
+def _exchange(new: Path, old: Path) -> None:
+    """Put `new` in the place of `old` in one step where the system can, so that there is always a lake."""
+    if not old.exists():
+        new.replace(old)
+        return
+    renameat2 = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    if renameat2 is None or renameat2(AT_FDCWD, os.fsencode(new), AT_FDCWD, os.fsencode(old), RENAME_EXCHANGE):
+        old.replace(new.with_name("old_lake"))
+        new.replace(old)
 
 
 def _sync(path: Path) -> None:
@@ -281,3 +306,11 @@ def _sync(path: Path) -> None:
             os.fsync(handle)
         finally:
             os.close(handle)
+
+
+def _sync_folder(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,8 +1,13 @@
 """What a user may ask of a home without running anything: status, stats, quarantine, why, and queries. Reads only."""
 
+import csv
+import io
 import json
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +23,7 @@ from dagster_project.watch import changed_days
 
 def published(config: Config) -> Lake:
     """The lake of a home in which something has been published."""
-    lake = Lake(config.home)
+    lake = Lake(config.home, from_snapshot=True)
     if not lake.catalog.publication:
         raise GristmillError(f"nothing is published in {config.home} yet: `gristmill run` comes first")
     return lake
@@ -177,45 +182,69 @@ def warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
         yield connection
 
 
-def query(config: Config, sql: str) -> pl.DataFrame:
-    """One SELECT. Anything that could write is refused before it runs."""
+@dataclass(frozen=True)
+class Answer:
+    """Column names and rows as Python values."""
+
+    columns: list[str]
+    rows: list[tuple[Any, ...]]
+
+
+def query(config: Config, sql: str) -> Answer:
+    """One SELECT. Anything that could write is refused before it runs; so is EXPLAIN, which can run what it explains."""
     with warehouse(config) as connection:
         try:
             statements = connection.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type not in (
-                duckdb.StatementType.SELECT,
-                duckdb.StatementType.EXPLAIN,
-            ):
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise GristmillError("only a single SELECT can be asked")
-            return connection.sql(sql).pl()
+            result = connection.execute(sql)
+            return Answer([column[0] for column in result.description or []], result.fetchall())
         except duckdb.Error as error:
             raise GristmillError(" ".join(str(error).split())) from error
 
 
-def as_text(rows: pl.DataFrame, form: str) -> str:
-    """Rows as csv, json or a table for a terminal."""
+def as_text(answer: Answer, form: str) -> str:
+    """An answer as csv, json or a table for a terminal."""
+    rows = [[_plain(value) for value in row] for row in answer.rows]
     if form == "json":
-        return json.dumps(rows.rows(named=True), default=str, ensure_ascii=False, indent=2) + "\n"
-    if form == "csv":
-        nested = [name for name, dtype in rows.schema.items() if dtype.is_nested()]
-        flat = rows.with_columns(
-            pl.Series(
-                name,
-                [None if v is None else json.dumps(v, default=str, ensure_ascii=False) for v in rows[name].to_list()],
-                dtype=pl.String,
-            )
-            for name in nested
+        return (
+            json.dumps([dict(zip(answer.columns, row, strict=True)) for row in rows], ensure_ascii=False, indent=2)
+            + "\n"
         )
-        return flat.write_csv()
-    with pl.Config(
-        tbl_rows=-1,
-        tbl_cols=-1,
-        fmt_str_lengths=60,
-        tbl_width_chars=-1,
-        tbl_hide_dataframe_shape=True,
-        tbl_hide_column_data_types=True,
-    ):
-        return f"{rows}\n{rows.height} rows\n"
+    texts = [[_cell(value) for value in row] for row in rows]
+    if form == "csv":
+        buffer = io.StringIO()
+        csv.writer(buffer, lineterminator="\n").writerows([answer.columns, *texts])
+        return buffer.getvalue()
+    names = {f"{number}": pl.Series(column, dtype=pl.String) for number, column in enumerate(zip(*texts, strict=True))}
+    frame = pl.DataFrame(names or {f"{number}": [] for number in range(len(answer.columns))})
+    frame.columns = [
+        name if answer.columns.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(answer.columns)
+    ]
+    looks = {"tbl_rows": -1, "tbl_cols": -1, "fmt_str_lengths": 80, "tbl_width_chars": -1}
+    with pl.Config(tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, **looks):
+        return f"{frame}\n{len(rows)} rows\n"
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON can say it."""
+    if isinstance(value, dict):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    if isinstance(value, bytes):
+        return value.hex()
+    return value if value is None or isinstance(value, str | int | bool) else str(value)
+
+
+def _cell(value: Any) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False)
 
 
 def write_run_log(home: Path, entry: dict[str, Any]) -> None:

@@ -106,6 +106,14 @@ class MillRun:
             self._seen[asset] = look(self.files(spec.system), spec)
         return self._seen[asset]
 
+    def close_sources(self) -> None:
+        """Let go of the sources once they are read: a database that is not in WAL mode keeps its writers waiting."""
+        _ = self.as_of  # looked up while the sources can still tell
+        for files in self._files.values():
+            for file in files:
+                file.database.close()
+        self._files = {system: [] for system in self._files}
+
     @property
     def as_of(self) -> datetime:
         """G2: as given, else the end of the newest day any source holds that is not after today.
@@ -174,20 +182,22 @@ def code_hash(*parts: str) -> str:
 
 
 class StopSignal:
-    """SIGTERM asks a run to stop; it does so between two assets (nothing half published)."""
+    """A signal asks a run to stop; it does so between two assets (nothing half published)."""
 
     def __init__(self) -> None:
-        self.is_set = False
+        self.received: int | None = None
 
     def listen(self) -> None:
-        signal.signal(signal.SIGTERM, self._set)
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._receive)
 
-    def _set(self, *_: object) -> None:
-        self.is_set = True
+    def _receive(self, number: int, _: object) -> None:
+        self.received = number
 
     def check(self) -> None:
-        if self.is_set:
-            raise Stopped("stopped by SIGTERM; nothing was published")
+        if self.received is not None:
+            name = signal.Signals(self.received).name
+            raise Stopped(f"stopped by {name}; nothing was published", 128 + self.received)
 
 
 STOP = StopSignal()

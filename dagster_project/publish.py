@@ -7,6 +7,7 @@ block, so a failed one keeps `warehouse`, the asset that publishes, from running
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -155,8 +156,16 @@ def account_check_specs(table: str) -> list[dg.AssetCheckSpec]:
     ]
 
 
-def retried_if_locked(error: SourceLocked) -> dg.RetryRequested:
-    return dg.RetryRequested(max_retries=LOCKED_RETRIES, seconds_to_wait=LOCKED_WAIT_SECONDS)
+@contextmanager
+def retries_if_locked(context: dg.AssetExecutionContext, mill: MillRun) -> Iterator[None]:
+    """A locked source is tried again a few times; the last time its own error is the answer."""
+    try:
+        yield
+    except SourceLocked as error:
+        if context.retry_number >= LOCKED_RETRIES:
+            raise
+        wait = min(LOCKED_WAIT_SECONDS, mill.config.busy_timeout_seconds)
+        raise dg.RetryRequested(max_retries=LOCKED_RETRIES, seconds_to_wait=wait) from error
 
 
 def run_in_process(

@@ -78,12 +78,22 @@ def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnecti
         yield connection
 
 
-def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
-    """A table of the lake: its files, or an empty table of the contract's shape."""
-    files = [str(path) for path in lake.files(table)]
-    if files:
-        return connection.read_parquet(files, hive_partitioning=False)
-    return connection.from_arrow(TABLES[table].empty().to_arrow())
+def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, days: tuple[date, date] | None = None) -> None:
+    """Make a table of the lake visible under its name: its files, or an empty table of the contract's shape.
+
+    With `days` only the rows of these days: by their files where the table is kept by day, else by a filter.
+    """
+    partitions = list(lake.partitions(table))
+    if days and TABLES[table].is_by_day:
+        partitions = [p for p in partitions if str(days[0]) <= p.removeprefix("event_date=") <= str(days[1])]
+    files = [str(path) for path in lake.files(table, partitions)]
+    if not files:
+        relation = connection.from_arrow(TABLES[table].empty().to_arrow())
+    else:
+        relation = connection.read_parquet(files, hive_partitioning=False)
+    if days and not TABLES[table].is_by_day:
+        relation = relation.filter(f"event_date between date '{days[0]}' and date '{days[1]}'")
+    relation.create_view(table, replace=True)
 
 
 def stream(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 512) -> Iterator[pl.DataFrame]:
@@ -96,14 +106,12 @@ def stream(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: in
     values = {key: params[key] for key in chosen.params}
     with engine(lake, memory_limit_mb) as connection:
         for table in chosen.inputs:
-            bind(connection, lake, table).create_view(table)
+            bind(connection, lake, table)
         if chosen.by_day is None:
             yield from _run(connection, chosen.sql, values)
             return
-        whole = bind(connection, lake, chosen.by_day)
-        for first, last in _day_ranges(connection, chosen.by_day):
-            some_days = f"event_date between date '{first}' and date '{last}'"
-            whole.filter(some_days).create_view(chosen.by_day, replace=True)
+        for days in list(_day_ranges(connection, chosen.by_day)):
+            bind(connection, lake, chosen.by_day, days)
             yield from _run(connection, chosen.sql, values)
 
 

@@ -14,6 +14,7 @@ import polars as pl
 from dagster_project import intake, queries
 from dagster_project.contracts import TABLES
 from dagster_project.extract import TableSpec
+from dagster_project.instants import repair_milliseconds
 from dagster_project.intake import DatedTable, DayGroup
 from dagster_project.lake import NO_DAY
 from dagster_project.mill_run import MillRun, code_hash
@@ -108,7 +109,7 @@ class DatedIntake:
     def _days_of_losers(self, refused: pl.DataFrame, days: set[date]) -> set[date]:
         """A row that lost to another file's (`conflict`) may win again when the winner's day is read again."""
         losers = refused.filter(pl.col("reasons").list.contains(f"conflict:{self.table.spec.key}"))
-        if losers.is_empty() or not days:
+        if losers.is_empty():
             return set()
         key = self.table.spec.key
         winners = pl.scan_parquet(self.lake.files(self.asset), hive_partitioning=False).select(
@@ -130,12 +131,13 @@ class DatedIntake:
         if group.kept.height:
             self.store_kept(self._finished(group.kept))
         kept = Counter(group.kept["event_date"].to_list())
+        refused_by_day = group.refused.partition_by("event_date", as_dict=True, maintain_order=True)
         for day in group.days:
             if day is None:
                 continue
             if not kept[day]:
                 self._drop(day)
-            refused = group.refused.filter(pl.col("event_date") == day)
+            refused = refused_by_day.get((day,), group.refused.clear())
             self._store_refused(refused, f"event_date={day}")
             self.accounts[str(day)] = {
                 "files": self.seen.as_stored(day), "kept": kept[day], "quarantined": refused.height,
@@ -263,7 +265,7 @@ def bring_snapshot_up_to_date(
     known = lake.catalog.sources.get(asset, {})
     if run.choice.full or {key: known.get(key) for key in stored} != stored:
         frames = [
-            batch.with_columns(
+            repair_milliseconds(batch, [c for c in ("timestamp",) if c in spec.columns]).with_columns(
                 pl.lit(file.label).alias("source_file"), pl.lit(file.order, dtype=pl.Int32).alias("file_order"),
                 pl.lit(None, dtype=pl.Datetime("us", "UTC")).alias("occurred_at"),
             )

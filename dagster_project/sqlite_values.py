@@ -44,6 +44,7 @@ class TableShape:
     present: Mapping[str, str]  # expected column -> declared type
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
+    rowid: str  # a name for the rowid that is not taken by a column
 
 
 def day_number(column: str | None) -> str:
@@ -60,7 +61,7 @@ def day_number(column: str | None) -> str:
 
 
 def fast_query(spec: TableSpec, shape: TableShape) -> str:
-    selected = ["rowid as source_rowid"]
+    selected = [f"{shape.rowid} as source_rowid"]
     for column, declared in shape.present.items():
         name = quoted(column)
         if spec.columns[column] == "text" and not re.search("CHAR|CLOB|TEXT", declared.upper()):
@@ -71,20 +72,28 @@ def fast_query(spec: TableSpec, shape: TableShape) -> str:
             )
         else:
             selected.append(name)
-    selected.append(f"{json_object(shape.unknown) if shape.unknown else 'null'} as extra")
+    selected.append(f"{_extra(shape)} as extra")
     return f"select {', '.join(selected)}"
 
 
 def careful_query(spec: TableSpec, shape: TableShape) -> str:
     """Each value where its type is right (text as bytes), and each type."""
-    selected = ["rowid as source_rowid"]
+    selected = [f"{shape.rowid} as source_rowid"]
     for column in shape.present:
         name, kind = quoted(column), spec.columns[column]
         value = f"cast({name} as blob)" if kind == "text" else name
         selected.append(f"case when typeof({name}) in {GOOD_TYPES[kind]} then {value} end as {name}")
         selected.append(f"typeof({name}) as {quoted(column + ' type')}")
-    selected.append(f"cast({json_object(shape.unknown) if shape.unknown else 'null'} as blob) as extra")
+    selected.append(f"cast({_extra(shape)} as blob) as extra")
     return f"select {', '.join(selected)}"
+
+
+def _extra(shape: TableShape) -> str:
+    """SQL: the columns we do not know as JSON; null where all of them are, as if they were not there."""
+    if not shape.unknown:
+        return "null"
+    values = ", ".join(quoted(column) for column in shape.unknown)
+    return f"case when coalesce({values}, null) is not null then {json_object(shape.unknown)} end"
 
 
 def careful_types(spec: TableSpec, shape: TableShape) -> dict[str, str]:

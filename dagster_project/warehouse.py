@@ -4,7 +4,6 @@ A reader sees one publication and never half of a run: views point into `<home>/
 touches, and the file is replaced by rename, so readers neither block a run nor are blocked by one.
 """
 
-import os
 import shutil
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from dagster_project.mill_run import MillRun
 from dagster_project.training.release import publication_of_release
 
 KEPT_SNAPSHOTS = 3
+PLACE = ".home"
 MOST_ROWS_IN_FILE = 50_000
 IN_FILE = ("metric__", "core__responses", "core__feedback_sessions", "core__correction_requests", "core__safety_queue")
 
@@ -54,40 +54,35 @@ def publish(run: MillRun) -> bool:
     if run.is_in_the_past:
         lake.keep_only("train__")
         if lake.is_changed() or releases:
-            lake.commit(releases)
+            lake.commit(before=releases)
         return bool(releases)
     lake.catalog.as_of = run.as_of.isoformat()
     if releases:
         lake.catalog.release = {"name": releases[0][1].name, "date": str(run.release_date)}
-    if (
-        lake.catalog.to_json() == lake.published.to_json()
-        and not releases
-        and (lake.home / "warehouse.duckdb").exists()
-    ):
+    if not lake.is_changed() and not releases and _is_warehouse_here(lake):
         return False
+    lake.catalog.snapshot = lake.next_publication
     snapshot = take_snapshot(lake)
     warehouse = lake.staging / "warehouse.duckdb"
     build_warehouse(lake, snapshot, warehouse)
-    lake.commit([*releases, (warehouse, lake.home / "warehouse.duckdb")])
+    lake.commit(before=releases, after=[(warehouse, lake.home / "warehouse.duckdb")])
     prune_snapshots(lake)
     return True
 
 
+def _is_warehouse_here(lake: Lake) -> bool:
+    """Views hold absolute paths: a home that was moved or copied needs its warehouse built again."""
+    place = lake.home / "snapshots" / str(lake.published.snapshot) / PLACE
+    return (lake.home / "warehouse.duckdb").exists() and place.exists() and place.read_text() == str(lake.home)
+
+
 def take_snapshot(lake: Lake) -> Path:
-    """Hard links to every file of the lake as this run sees it; copies where the file system has no links."""
+    """Hard links to every file of the lake as this run sees it."""
     snapshot = lake.home / "snapshots" / str(lake.next_publication)
     temporary = snapshot.with_name(snapshot.name + ".tmp")
     shutil.rmtree(temporary, ignore_errors=True)
-    shutil.rmtree(snapshot, ignore_errors=True)  # of a run that died before its commit
-    for table in lake.catalog.tables:
-        for partition in lake.partitions(table):
-            target = temporary / table / partition / "part-0.parquet"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            try:
-                os.link(lake.path(table, partition), target)
-            except OSError:
-                shutil.copyfile(lake.path(table, partition), target)
-    temporary.mkdir(parents=True, exist_ok=True)
+    lake.link_all(temporary)
+    (temporary / PLACE).write_text(str(lake.home), encoding="utf-8")
     temporary.replace(snapshot)
     return snapshot
 

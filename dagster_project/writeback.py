@@ -107,7 +107,7 @@ def exported_rows(release: Path) -> pl.DataFrame:
 
 def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: WriteBack) -> None:
     """Compare every row with what we read, in the transaction that writes."""
-    file.database.hold_for_writing(ENTRIES.name)
+    file.database.hold_for_writing(ENTRIES)
     updates = []
     for path in run.lake.files("raw_feedback__entries"):
         read = pl.read_parquet(path, hive_partitioning=False).filter(pl.col("source_file") == file.label)
@@ -145,7 +145,7 @@ def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: Wri
     kept = ledger.join(entries, on=["source_file", "feedback_id"], how="anti")
     # The ledger first: if we die before the source commits, its rows still read as the source's own.
     _save_ledger(run.lake.home, pl.concat([kept, entries.select(LEDGER_SCHEMA.names())]))
-    file.database.update_rows(ENTRIES.name, rows.select("source_rowid", *COLUMNS))
+    file.database.update_rows(ENTRIES, rows.select("source_rowid", *COLUMNS))
     outcome.written += rows.height
 
 

@@ -18,7 +18,7 @@ ALL = (
         "raw_feedback__responses",
         "One answer the assistant gave, rated or not (seed 0, response tracking); texts stay at the source.",
         ("response_id",),
-        "response_id session_id? timestamp? confidence? escalated? extra? source_file source_rowid",
+        "response_id session_id? timestamp? confidence? escalated? extra? source_file source_rowid repairs",
     ),
     Table(
         "raw_feedback__stored_aggregates",

@@ -10,7 +10,7 @@ from dagster_project.instants import INSTANT
 from dagster_project.signals.error_type import error_type
 from dagster_project.signals.text_keys import has_text, normal_answers, normal_prompts, prompt_keys
 from dagster_project.sources.feedback import CONTENT, CORRECTION_TYPES, DOMAINS, FLAG_TYPES, known_or, word
-from dagster_project.training.templates import correction_instruction, correction_output
+from dagster_project.training.templates import with_full_stop
 
 COMMENT_LENGTH = 80
 NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
@@ -88,7 +88,7 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         "answer_hash",
         "correction_hash",
         "preferred_hash",
-        _correction_record_hash(rows).alias("record_hash"),
+        _record_hash(rows).alias("record_hash"),
     )
 
 
@@ -100,14 +100,13 @@ def _error_types(rows: pl.DataFrame) -> pl.Series:
     return _scattered(kinds.to_series(), is_correction)
 
 
-def _correction_record_hash(rows: pl.DataFrame) -> pl.Series:
-    """Equality of what a correction record says (T2): its instruction and output as they would be written."""
+def _record_hash(rows: pl.DataFrame) -> pl.Series:
+    """Equality of what a correction record says (T2): the answer, what was wrong with it, the corrected answer."""
     is_correction = rows["effective_type"] == "correction"
-    records = rows.filter(is_correction).select(
-        correction_instruction().alias("instruction"), correction_output().alias("output")
-    )
-    hashes = pl.DataFrame({name: normal_answers(records[name]) for name in records.columns}).hash_rows()
-    return _scattered(hashes, is_correction)
+    corrections = rows.filter(is_correction)
+    issues = normal_answers(corrections.select(with_full_stop(pl.col("what_was_wrong"))).to_series())
+    said = corrections.select("answer_hash", "correction_hash").with_columns(issues.alias("issue"))
+    return _scattered(said.hash_rows(), is_correction)
 
 
 def _scattered(values: pl.Series, places: pl.Series) -> pl.Series:

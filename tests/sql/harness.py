@@ -11,7 +11,7 @@ from dagster_project import queries
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.lake import Lake
-from dagster_project.tables import fit, store
+from dagster_project.tables import fit, store, store_days
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
 PARAMS = {"as_of": AS_OF, "min_weight": 0.3, "release_date": date(2026, 1, 31)}
@@ -54,7 +54,10 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
     """The query's result on these inputs; tables that are not named are empty."""
     lake = Lake(folder)
     for table, rows in inputs.items():
-        store(lake, table, [frame(table, rows)])
+        if TABLES[table].is_by_day:
+            store_days(lake, table, frame(table, rows).sort("event_date"))
+        else:
+            store(lake, table, [frame(table, rows)])
     batches = list(queries.stream(lake, name, PARAMS | params))
     contract = TABLES.get(name)
     if contract is None:
