@@ -28,7 +28,8 @@ class DayBuffer:
 
     def add(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
         """Take rows in; yields a group whenever enough whole days have come together."""
-        for day_rows in [rows] if rows["event_date"].n_unique() == 1 else rows.partition_by("event_date"):
+        for part in [rows] if rows["event_date"].n_unique() == 1 else rows.partition_by("event_date"):
+            day_rows = part if part.height >= rows.height // 2 else _compact(part)
             day = day_rows["event_date"][0]
             self._waiting.setdefault(day, []).append(day_rows)
             self._waiting_bytes[day] = self._waiting_bytes.get(day, 0) + int(day_rows.estimated_size())
@@ -68,3 +69,10 @@ class DayBuffer:
         self._waiting[day] = []
         self._waiting_bytes[day] = 0
         parts.append(path)
+
+
+def _compact(rows: pl.DataFrame) -> pl.DataFrame:
+    """A copy of its own: a few rows that wait for a late day would else keep the texts of their whole batch alive."""
+    copied = pl.from_arrow(rows.to_arrow())
+    assert isinstance(copied, pl.DataFrame)
+    return copied

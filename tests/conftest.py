@@ -1,22 +1,28 @@
 """Homes for tests that run the real command: small demo sources, published once, copied for every test that wants one."""
 
 import fcntl
+import io
 import json
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dagster_project import cli
+from dagster_project.lake import Lake
+from dagster_project.warehouse import PLACE, build_warehouse
+
 GRISTMILL = Path(sys.executable).with_name("gristmill")
 DEMO_ROWS = 1500
-FIRST_SECOND_KEPT = 1_768_500_000  # 2026-01-15: about 17 days stay, which keeps every run short
+FIRST_SECOND_KEPT = 1_768_867_200  # 2026-01-20: twelve days stay, which keeps every run short
 UNPUBLISHED = ("runs", "lock", "sources", "staging")  # what a failed run may touch
 
 
@@ -38,11 +44,40 @@ def start(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> 
     )
 
 
-def gristmill(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """The command, run to its end."""
-    process = start(home, *arguments, env=env)
+def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
+    """Wait for a command that was started."""
     output, errors = process.communicate()
-    return subprocess.CompletedProcess(arguments, process.returncode, output, errors)
+    return subprocess.CompletedProcess(process.args, process.returncode, output, errors)
+
+
+@contextmanager
+def as_a_command(home: Path, arguments: Iterable[str], env: Mapping[str, str]) -> Iterator[None]:
+    """Make this process look like one that was started for a command; put everything back afterwards."""
+    handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ.keys() - environment().keys():
+            patch.delenv(name)
+        for name, value in environment(**env).items():
+            patch.setenv(name, value)
+        patch.chdir(home.parent)
+        patch.setattr(sys, "argv", ["gristmill", "--home", str(home), *arguments])
+        try:
+            yield
+        finally:
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+
+def gristmill(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    """The command, run to its end in this process: a new one would spend most of its time on importing Dagster."""
+    output, errors = io.StringIO(), io.StringIO()
+    code: Any = 0
+    with as_a_command(home, arguments, env or {}), redirect_stdout(output), redirect_stderr(errors):
+        try:
+            cli.main()
+        except SystemExit as end:
+            code = end.code or 0
+    return subprocess.CompletedProcess(arguments, code, output.getvalue(), errors.getvalue())
 
 
 def run(home: Path, *arguments: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
@@ -98,14 +133,13 @@ def ask(source: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def copy_home(home: Path, target: Path) -> Path:
-    """A home elsewhere. The warehouse names its snapshot by absolute path, so it is built again there."""
-    from dagster_project.lake import Lake  # noqa: PLC0415
-    from dagster_project.warehouse import build_warehouse  # noqa: PLC0415
-
+    """A home elsewhere, as if it had been made there: the warehouse names its snapshot by absolute path."""
     shutil.copytree(home, target)
     if (target / "warehouse.duckdb").exists():
         lake = Lake(target)
-        build_warehouse(lake, target / "snapshots" / str(lake.published.publication), target / "warehouse.duckdb")
+        snapshot = target / "snapshots" / str(lake.published.snapshot)
+        (snapshot / PLACE).write_text(str(lake.home), encoding="utf-8")
+        build_warehouse(lake, snapshot, target / "warehouse.duckdb")
     return target
 
 

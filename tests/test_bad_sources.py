@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import change, complaint, gristmill, main_source, published_content
+from tests.conftest import change, complaint, finish, gristmill, main_source, published_content, start
 
 pytestmark = pytest.mark.slow
 
@@ -88,3 +88,12 @@ def test_no_source_at_all(tmp_path: Path) -> None:
     line = complaint(gristmill(tmp_path / "home", "run"))
     assert "GRISTMILL_FEEDBACK" in line
     assert not (tmp_path / "home").exists()
+
+
+def test_a_bad_source_in_a_process_of_its_own(published: Path) -> None:
+    """What other tests call in their own process says no more than this one line."""
+    source = main_source(published)
+    expected = without_column(source)
+    done = finish(start(published, "run", "--full"))
+    assert expected in complaint(done)
+    assert done.stdout == ""

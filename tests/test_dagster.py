@@ -103,7 +103,7 @@ def test_one_name_everywhere() -> None:
         for path in (ROOT / "sql" / layer).glob("*.sql"):
             assert path.stem in TABLES, path
             assert path.stem.startswith(f"{layer}__"), path
-    assert {path.name for path in (ROOT / "sql").iterdir()} == {"core", "metric", "train", "checks"}
+    assert {path.name for path in (ROOT / "sql").iterdir() if path.is_dir()} == {"core", "metric", "train", "checks"}
     for path in (ROOT / "sql" / "checks").glob("*.sql"):
         table = path.stem.rpartition("__")[0]
         assert table in TABLES, path
@@ -165,9 +165,12 @@ def busy_days(home: Path, number: int) -> list[date]:
     return sorted(date.fromordinal(date(1970, 1, 1).toordinal() + day) for day in numbers)
 
 
-def turn_ratings(home: Path, day: date) -> None:
+def turn_ratings(home: Path, day: date, back: bool = False) -> None:
     number = day.toordinal() - date(1970, 1, 1).toordinal()
-    change(main_source(home), f"update feedback set rating = -1 where rating = 1 and {DAY_SQL} = {number}")
+    rating = 1 if back else -1
+    change(
+        main_source(home), f"update feedback set rating = {rating} where rating = {-rating} and {DAY_SQL} = {number}"
+    )
 
 
 def unlike(home: Path, earlier: dict) -> set[str]:
@@ -176,24 +179,20 @@ def unlike(home: Path, earlier: dict) -> set[str]:
     return {partition.removeprefix("event_date=") for partition in now if now[partition] != before.get(partition)}
 
 
-def test_sensor_asks_for_nothing_when_nothing_changed(configured: Path) -> None:
+def test_sensor(configured: Path) -> None:
+    """Asks for nothing, for the day that changed, and for neighbouring days in one run."""
     assert requests() == []
-
-
-def test_sensor_asks_for_the_day_that_changed(configured: Path) -> None:
-    (day,) = busy_days(configured, 1)
-    turn_ratings(configured, day)
-    (request,) = requests()
-    assert request.partition_key == str(day)
-    assert requests()[0].run_key == request.run_key
-    turn_ratings_back = f"update feedback set rating = -1, processed = 1 where {DAY_SQL} = {day.toordinal() - 719163}"
-    change(main_source(configured), turn_ratings_back)
-    assert requests()[0].run_key != request.run_key
-
-
-def test_sensor_asks_for_neighbouring_days_in_one_run(configured: Path) -> None:
     days = busy_days(configured, 3)
-    for day in days:
+    turn_ratings(configured, days[0])
+    (request,) = requests()
+    assert request.partition_key == str(days[0])
+    assert requests()[0].run_key == request.run_key
+    change(
+        main_source(configured), f"update feedback set processed = 1 where {DAY_SQL} = {days[0].toordinal() - 719163}"
+    )
+    assert requests()[0].partition_key == str(days[0])
+    assert requests()[0].run_key != request.run_key
+    for day in days[1:]:
         turn_ratings(configured, day)
     (request,) = requests()
     assert request.partition_key is None
@@ -201,54 +200,34 @@ def test_sensor_asks_for_neighbouring_days_in_one_run(configured: Path) -> None:
 
 
 @pytest.mark.slow
-def test_job_refresh(configured: Path) -> None:
-    """The days that changed are found, read and published; a second run changes nothing."""
-    (day,) = busy_days(configured, 1)
+def test_jobs(configured: Path) -> None:
+    """One day asked for, then a range as the sensor asks for it, then whatever changed; each is one run and reads just that."""
     before = catalog(configured)
-    turn_ratings(configured, day)
-    job = defs.resolve_job_def("refresh")
+    first, *others = days = busy_days(configured, 4)
+    for day in days:
+        turn_ratings(configured, day)
     with dg.instance_for_test() as instance:
-        result = job.execute_in_process(instance=instance)
-        assert result.success
-        assert unlike(configured, before) == {str(day)}
+        by_day = defs.resolve_job_def("refresh_days")
+        assert by_day.execute_in_process(instance=instance, partition_key=str(first)).success
+        assert instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries")) == {str(first)}
+        assert unlike(configured, before) == {str(first)}
+
+        (request,) = requests()
+        assert range_tags(others[0], others[-1]).items() <= request.tags.items()
+        assert by_day.execute_in_process(instance=instance, tags=dict(request.tags)).success
+        made = instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries"))
+        assert made == {str(day) for day in days}
+        assert unlike(configured, before) == {str(day) for day in days}
+        files = (configured / "lake" / "raw_feedback__entries" / f"event_date={days[2]}").glob("*.parquet")
+        assert 1 not in pl.read_parquet(list(files), hive_partitioning=False)["rating"].to_list()
+        assert requests() == []
+
+        before = catalog(configured)
+        turn_ratings(configured, days[1], back=True)
+        result = defs.resolve_job_def("refresh").execute_in_process(instance=instance)
+        assert unlike(configured, before) == {str(days[1])}
         assert catalog(configured)["publication"] == before["publication"] + 1
         (published,) = result.asset_materializations_for_node("warehouse")
         assert published.metadata["changed"].value is True
-        again = job.execute_in_process(instance=instance)
-        (published,) = again.asset_materializations_for_node("warehouse")
-        assert published.metadata["changed"].value is False
+        assert instance.get_runs_count() == 3
     assert requests() == []
-
-
-@pytest.mark.slow
-def test_job_refresh_days_reads_the_day_asked_for(configured: Path) -> None:
-    days = busy_days(configured, 2)
-    before = catalog(configured)
-    for day in days:
-        turn_ratings(configured, day)
-    with dg.instance_for_test() as instance:
-        job = defs.resolve_job_def("refresh_days")
-        result = job.execute_in_process(instance=instance, partition_key=str(days[0]))
-        assert result.success
-        assert instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries")) == {str(days[0])}
-    assert unlike(configured, before) == {str(days[0])}
-    (request,) = requests()
-    assert request.partition_key == str(days[1])
-
-
-@pytest.mark.slow
-def test_a_range_of_days_is_one_run(configured: Path) -> None:
-    days = busy_days(configured, 3)
-    before = catalog(configured)
-    for day in days:
-        turn_ratings(configured, day)
-    (request,) = requests()
-    with dg.instance_for_test() as instance:
-        result = defs.resolve_job_def("refresh_days").execute_in_process(instance=instance, tags=dict(request.tags))
-        assert result.success
-        assert instance.get_runs_count() == 1
-        made = instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries"))
-        assert made == {str(day) for day in days}
-    assert unlike(configured, before) == {str(day) for day in days}
-    files = (configured / "lake" / "raw_feedback__entries" / f"event_date={days[1]}").glob("*.parquet")
-    assert 1 not in pl.read_parquet(list(files), hive_partitioning=False)["rating"].to_list()

@@ -30,7 +30,7 @@ def query(path: Path, sql: str) -> list[tuple[Any, ...]]:
 
 
 def content(path: Path) -> list[list[tuple[Any, ...]]]:
-    return [query(path, f"select rowid, * from {table} order by rowid") for table in TABLES]  # noqa: S608
+    return [query(path, f"select rowid, * from {table} order by rowid") for table in TABLES]
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_hazards_are_where_the_counts_say(demo: tuple[Path, dict[str, int]]) -> 
         "response_id not in (select response_id from responses)": None,
     }
     for condition, expected in checks.items():
-        [(found,)] = query(path, f"select count(*) from feedback where {condition}")  # noqa: S608
+        [(found,)] = query(path, f"select count(*) from feedback where {condition}")
         assert found == expected if expected is not None else found >= counts["orphan"], condition
 
 
@@ -140,7 +140,7 @@ def test_aggregates_are_what_the_trigger_leaves(demo: tuple[Path, dict[str, int]
         database.execute("attach ? as source", [str(demo[0])])
         database.execute("insert into feedback select * from source.feedback order by rowid")
         database.commit()
-    select = f"select {columns} from feedback_aggregates order by response_id"  # noqa: S608
+    select = f"select {columns} from feedback_aggregates order by response_id"
     assert query(replay, select) == query(demo[0], select)
 
 
@@ -182,7 +182,7 @@ def test_no_slot_is_left_open(demo: tuple[Path, dict[str, int]]) -> None:
     columns = "correction, what_was_wrong, preferred_response, comparison_basis, flag_details, original_query"
     texts = [
         text
-        for row in query(demo[0], f"select {columns}, original_response, conversation_context from feedback")  # noqa: S608
+        for row in query(demo[0], f"select {columns}, original_response, conversation_context from feedback")
         for text in row
         if isinstance(text, str)
     ]

@@ -1,20 +1,24 @@
 """Sources are live: another process writes while a run reads. A run sees whole transactions, waits for locks, loses nothing."""
 
 import re
-import sqlite3
 import subprocess
 import sys
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
-from tests.conftest import catalog, complaint, gristmill, main_source, published_content, run
+import assets.raw
+import assets.serving
+from dagster_project import publish
+from tests.conftest import catalog, change, complaint, gristmill, main_source, published_content, run
 
 pytestmark = pytest.mark.slow
 
-# Writes pairs of rows that always agree, one transaction after the other, until a file appears.
+# Writes pairs of rows that always agree, one transaction after the other, until a file appears. Then one more row, which
+# stays in the write-ahead log until the input ends.
 WRITER = """
 import sqlite3, sys, time
 from pathlib import Path
@@ -40,7 +44,14 @@ while not stop.exists():
     if number == 3:
         print("writing", flush=True)
     time.sleep(0.01)
+database.execute("pragma wal_checkpoint(truncate)")
+database.execute("pragma wal_autocheckpoint = 0")
+database.execute(
+    "insert into feedback (feedback_id, response_id, session_id, timestamp, feedback_type, rating, original_query, "
+    "original_response) values ('only_in_wal', ?, 's', 1769000000, 'rating', 1, 'q', 'r')", [known[0]],
+)
 print(number, flush=True)
+sys.stdin.read()
 """
 # Holds a database for itself and says so; lets go after some seconds, or when its input ends.
 LOCKER = """
@@ -51,6 +62,16 @@ database.execute("begin exclusive")
 print("locked", flush=True)
 select.select([sys.stdin], [], [], float(sys.argv[2]))
 database.execute("rollback")
+"""
+# Writes at once or not at all. A process of its own: locks of one process do not keep each other out.
+IMPATIENT = """
+import sqlite3, sys
+database = sqlite3.connect(sys.argv[1], timeout=0)
+database.execute(
+    "insert or replace into feedback (feedback_id, response_id, session_id, timestamp, feedback_type, rating, "
+    "original_query, original_response) values ('impatient', 'r', 's', 1769000000, 'rating', 1, 'q', 'r')"
+)
+database.commit()
 """
 
 
@@ -64,10 +85,13 @@ def begin(script: str, *arguments: object) -> subprocess.Popen[str]:
     return process
 
 
-def pairs(home: Path) -> pl.DataFrame:
+def entries(home: Path) -> pl.DataFrame:
     files = sorted((home / "lake" / "raw_feedback__entries").rglob("*.parquet"))
-    rows = pl.read_parquet(files, columns=["feedback_id", "rating", "event_date"], hive_partitioning=False)
-    return rows.filter(pl.col("feedback_id").str.starts_with("pair_"))
+    return pl.read_parquet(files, columns=["feedback_id", "rating", "event_date"], hive_partitioning=False)
+
+
+def pairs(home: Path) -> pl.DataFrame:
+    return entries(home).filter(pl.col("feedback_id").str.starts_with("pair_"))
 
 
 def accounted(output: str) -> int:
@@ -80,50 +104,64 @@ def accounted(output: str) -> int:
 
 
 def test_a_run_sees_whole_transactions(published: Path, tmp_path: Path) -> None:
-    stop = tmp_path / "stop"
-    writer = begin(WRITER, main_source(published), stop)
-    earlier = 0
+    source, stop = main_source(published), tmp_path / "stop"
+    writer = begin(WRITER, source, stop)
+    assert writer.stdout is not None
     try:
-        for arguments in ((), ("--full",)):
-            read = accounted(run(published, *arguments).stdout)
-            rows = pairs(published)
-            numbers = rows["feedback_id"].str.extract(r"pair_(\d+)_").cast(pl.Int64)
-            assert rows.height == 2 * numbers.n_unique() == 2 * (int(str(numbers.max())) + 1)
-            assert rows["rating"].n_unique() == 1  # every transaction turns all of them
-            assert rows["rating"][0] == (1 if int(str(numbers.max())) % 2 else -1)
-            assert rows.height > earlier
-            assert read > earlier
-            earlier = rows.height
+        accounted(run(published, "--full").stdout)
     finally:
         stop.touch()
-    output, errors = writer.communicate()
-    assert writer.returncode == 0, errors
+    written = int(writer.stdout.readline())
+    rows = pairs(published)
+    numbers = rows["feedback_id"].str.extract(r"pair_(\d+)_").cast(pl.Int64)
+    newest = int(str(numbers.max()))
+    assert 3 <= newest + 1 < written  # the run began while it wrote, and it wrote on during the run
+    assert rows.height == 2 * numbers.n_unique() == 2 * (newest + 1)
+    assert rows["rating"].to_list() == [1 if newest % 2 else -1] * rows.height  # every transaction turns all of them
+    assert b"only_in_wal" not in source.read_bytes()
+    assert b"only_in_wal" in source.with_name(source.name + "-wal").read_bytes()
     accounted(run(published).stdout)
-    assert pairs(published).height == 2 * int(output.splitlines()[-1])
-
-
-def test_rows_that_are_only_in_the_wal_are_seen(published: Path) -> None:
-    source = main_source(published)
-    with closing(sqlite3.connect(source, isolation_level=None)) as database:
-        assert database.execute("pragma journal_mode = wal").fetchone() == ("wal",)
-        database.execute("pragma wal_autocheckpoint = 0")
-        (known,) = database.execute("select response_id from responses limit 1").fetchone()
-        database.execute(
-            "insert into feedback (feedback_id, response_id, session_id, timestamp, feedback_type, rating, "
-            "original_query, original_response) values ('pair_only_in_wal', ?, 's', 1769000000, 'rating', 1, 'q', 'r')",
-            [known],
-        )
-        assert b"pair_only_in_wal" not in source.read_bytes()
-        assert b"pair_only_in_wal" in source.with_name(source.name + "-wal").read_bytes()
-        run(published)
-    assert pairs(published)["feedback_id"].to_list() == ["pair_only_in_wal"]
+    _, errors = writer.communicate("end")
+    assert writer.returncode == 0, errors
+    assert pairs(published).height == 2 * written
+    assert entries(published).filter(pl.col("feedback_id") == "only_in_wal").height == 1
 
 
 def test_a_lock_of_a_few_seconds_is_waited_for(published: Path) -> None:
-    locker = begin(LOCKER, main_source(published), 6)
+    before = published_content(published)
+    locker = begin(LOCKER, main_source(published), 3)
     accounted(run(published).stdout)
-    locker.communicate()
-    assert catalog(published)["publication"] == 1
+    assert locker.poll() == 0  # the run did not end before the lock did
+    assert published_content(published) == before
+
+
+def test_a_source_is_free_once_it_is_read(published: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a write-ahead log a reader keeps writers waiting: they wait for the extraction, and for nothing after it."""
+    source = main_source(published)
+    change(source, "pragma journal_mode = delete", "delete from feedback where feedback_type = 'flag'")
+    tries: list[tuple[str, bool]] = []
+
+    def trying(stage: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        def tried(*arguments: Any) -> Any:
+            result = function(*arguments)
+            done = subprocess.run(
+                [sys.executable, "-c", IMPATIENT, source], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0 or "database is locked" in done.stderr
+            tries.append((stage, done.returncode == 0))
+            return result
+
+        return tried
+
+    monkeypatch.setattr(assets.raw, "bring_feedback_up_to_date", trying("read", assets.raw.bring_feedback_up_to_date))
+    monkeypatch.setattr(publish, "store", trying("make", publish.store))
+    monkeypatch.setattr(assets.serving, "publish", trying("publish", assets.serving.publish))
+    run(published)
+    assert tries[0] == ("read", False)
+    assert tries[-1] == ("publish", True)
+    assert {*tries[1:-1]} == {("make", True)}
+    assert catalog(published)["publication"] == 2
+    assert entries(published).filter(pl.col("feedback_id") == "impatient").is_empty()
 
 
 def test_a_lock_that_stays_is_one_line(published: Path) -> None:

@@ -4,11 +4,23 @@ import fcntl
 import json
 import os
 import socket
+import time
 from pathlib import Path
 
 import pytest
 
-from tests.conftest import catalog, complaint, content, gristmill, run, start
+from tests.conftest import (
+    catalog,
+    change,
+    complaint,
+    content,
+    finish,
+    gristmill,
+    main_source,
+    published_content,
+    run,
+    start,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -26,37 +38,38 @@ def test_a_second_run_says_who_holds_the_home(published: Path) -> None:
     assert content(published) == before | {"lock": f"process {os.getpid()} on {socket.gethostname()}".encode()}
 
 
-def test_two_runs_at_once(fresh: Path) -> None:
-    """Whichever comes first runs, the other names it; one that waits runs after it."""
-    runs = [start(fresh, "run"), start(fresh, "run"), start(fresh, "run", "--wait", "600")]
-    ends = [process.communicate() for process in runs]
-    codes = [process.returncode for process in runs]
-    assert codes[2] == 0, ends[2]
-    assert catalog(fresh)["publication"] == 1
-    pids = [process.pid for process in runs]
-    for process, (_, errors) in zip(runs, ends, strict=True):
-        if process.returncode:
-            assert process.returncode == 1, errors
-            (line,) = errors.strip().splitlines()
-            assert any(f"process {pid} on" in line for pid in pids if pid != process.pid), line
-    log = [json.loads(line) for line in (fresh / "runs" / "runs.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert len(log) == codes.count(0)
-    assert all(later["started"] is not None and later["outcome"] == "published" for later in log)
+def test_three_runs_at_once(published: Path) -> None:
+    """The first one runs, one that does not wait names it, one that waits runs after it and finds nothing to do."""
+    change(main_source(published), "delete from feedback where feedback_type = 'flag'")
+    first = start(published, "run")
+    while first.poll() is None and f"process {first.pid} " not in (published / "lock").read_text(encoding="utf-8"):
+        time.sleep(0.001)
+    waiting = start(published, "run", "--wait", "600")
+    assert f"process {first.pid} on {socket.gethostname()}" in complaint(gristmill(published, "run"))
+    for process in (first, waiting):
+        assert finish(process).returncode == 0
+    assert catalog(published)["publication"] == 2
+    log = [json.loads(line) for line in (published / "runs" / "runs.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [entry["outcome"] for entry in log] == ["published"] * 3
+    assert [entry["pid"] for entry in log[1:]] == [first.pid, waiting.pid]
 
 
 def test_a_dead_holders_lock_is_taken_over(published: Path) -> None:
     """What the dead one wrote into the file means nothing: the operating system let go of its lock."""
+    before = published_content(published)
     (published / "lock").write_text("process 1 on nowhere", encoding="utf-8")
     run(published)
+    assert published_content(published) == before  # nothing had changed, so nothing was published
     assert (published / "lock").read_text(encoding="utf-8") == ""
 
 
 def test_a_full_disk_is_refused_before_anything_is_touched(published: Path) -> None:
-    before = content(published, ["lock"])
+    """But for what an earlier run left in `staging`: sweeping it makes room."""
+    before = content(published, ["lock", "staging"])
     line = complaint(gristmill(published, "run", "--full", env={"GRISTMILL_MIN_FREE_MB": "999999999"}))
     assert "MB free" in line
     assert str(published) in line
-    assert content(published, ["lock"]) == before
+    assert content(published, ["lock", "staging"]) == before
 
 
 def test_a_lake_of_another_format_is_refused(published: Path) -> None:

@@ -28,11 +28,11 @@ QUERY = '''select
     (select count(*) from quarantine) as quarantined,
     (select count(distinct (format, id, release_date)) = count(*) from training_examples) as ids_are_once
 '''
-held = duckdb.connect(warehouse, read_only=True) if keeps_open else None
+held = duckdb.connect(warehouse, read_only=True, config={"threads": 1}) if keeps_open else None
 seen, reads, last = [], 0, False
 while True:
     last = stop.exists()
-    connection = held or duckdb.connect(warehouse, read_only=True)
+    connection = held or duckdb.connect(warehouse, read_only=True, config={"threads": 1})
     rows = connection.execute(QUERY)
     figures = dict(zip([column[0] for column in rows.description], rows.fetchone()))
     figures = {name: int(value) for name, value in figures.items()}
@@ -45,7 +45,7 @@ while True:
         break
     if reads == 1:
         print("reading", flush=True)
-    time.sleep(0.002)
+    time.sleep(0.03)
 print(json.dumps({"seen": seen, "reads": reads}), flush=True)
 """
 

@@ -34,8 +34,12 @@ class ExampleSpool:
             pl.scan_parquet(lake.files(CANDIDATES), hive_partitioning=False)
             .filter(pl.col("early_reason").is_null() & pl.col("late_reason").is_null())
             .join(rivals.lazy(), on="id", how="anti", maintain_order="left")
-            .with_columns(pl.concat_list("feedback_id", "partner_id").list.drop_nulls().alias("origin_ids"))
-        )
+            .select(
+                "format", "id", "source", "feedback_id", "partner_id", "event_date", "partner_event_date", "prompt_key",
+                "split", "quality_weight", "tier", "domain", "error_type", "label",
+                pl.concat_list("feedback_id", "partner_id").list.drop_nulls().alias("origin_ids"),
+            )
+        )  # fmt: skip
         counts = self._candidates.group_by("format").len().collect(engine="streaming")
         self.rows: dict[str, int] = dict(counts.iter_rows())
         self._buckets = {format: _bucket_count(rows) for format, rows in self.rows.items()}

@@ -9,10 +9,11 @@ with entries as not materialized (
     where occurred_at < $as_of
 ),
 
+-- a voice is a hash of voter, response and content; equal ones are told apart by their response below
 repeated as (
-    select response_id, voice_key
+    select voice_key
     from entries
-    group by response_id, voice_key
+    group by voice_key
     having count(*) > 1
 ),
 
@@ -26,7 +27,7 @@ voices as (
             else first_value(entries.feedback_id) over earliest
         end as status_ref
     from entries
-    semi join repeated using (response_id, voice_key)
+    semi join repeated using (voice_key)
     window
         latest as (
             partition by entries.response_id, entries.voice_key
