@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
@@ -97,7 +98,8 @@ def run(
         finally:
             from dagster_project.lookups import write_run_log
 
-            write_run_log(chosen.home, entry | {"finished": datetime.now(UTC)})
+            spent = {"cpu_seconds": time.process_time(), "release_cpu_seconds": mill.release_cpu_seconds}
+            write_run_log(chosen.home, entry | {"finished": datetime.now(UTC)} | spent)
     _print_summary(mill)
 
 

@@ -46,6 +46,7 @@ class SqliteDatabase:
     def __init__(self, path: Path, busy_timeout_seconds: float = 30.0, writable: bool = False) -> None:
         self.path = path
         self._shapes: dict[str, TableShape] = {}
+        self._undated: dict[str, list[int]] = {}
         _check_is_sqlite(path)
         try:
             self._connection = adbc.connect(f"file:{quote(str(path.absolute()))}?mode={'rw' if writable else 'ro'}")
@@ -103,28 +104,32 @@ class SqliteDatabase:
         )
         types = {"source_rowid": "0", "day": "0", "small": "x''"}
         row_hash = pl.struct("source_rowid", "day", "small").hash(seed=0) % 1_099_511_627_689
-        partial = [
-            batch.group_by("day").agg(
-                pl.len().cast(pl.Int64).alias("rows"),
-                pl.col("source_rowid").min().alias("lowest"),
-                pl.col("source_rowid").max().alias("highest"),
-                row_hash.sum().cast(pl.Int64).alias("digest"),
-            )
-            for batch in self._stream(query, types, [], SCAN_BATCH_ROWS)
-        ]
         empty = pl.DataFrame(schema=dict.fromkeys(("day", "rows", "lowest", "highest", "digest"), pl.Int64))
+        partial, undated = [empty], []
+        for batch in self._stream(query, types, [], SCAN_BATCH_ROWS):
+            if spec.event_time:
+                undated += batch.filter(pl.col("day").is_null())["source_rowid"].to_list()
+            partial.append(
+                batch.group_by("day").agg(
+                    pl.len().cast(pl.Int64).alias("rows"),
+                    pl.col("source_rowid").min().alias("lowest"),
+                    pl.col("source_rowid").max().alias("highest"),
+                    row_hash.sum().cast(pl.Int64).alias("digest"),
+                )
+            )
+        self._undated[spec.name] = undated
         return (
-            pl.concat([empty, *partial])
+            pl.concat(partial)
             .group_by("day")
             .agg(pl.col("rows").sum(), pl.col("lowest").min(), pl.col("highest").max(), pl.col("digest").sum())
             .sort("day", nulls_last=True)
         )
 
     def undated_rowids(self, spec: TableSpec) -> list[int]:
-        rowid, undated = self.shape(spec).rowid, f"{day_number(spec.event_time)} is null"
-        query = f"select {rowid} as source_rowid from {quoted(spec.name)} not indexed where {undated}"
-        batches = self._stream(query, {"source_rowid": "0"}, [], SCAN_BATCH_ROWS)
-        return [rowid for batch in batches for rowid in batch["source_rowid"].to_list()]
+        """The rows without a valid event time, noted when the fingerprints were taken in this transaction."""
+        if spec.name not in self._undated:
+            self.fingerprints(spec)
+        return self._undated[spec.name]
 
     # --- rows ----------------------------------------------------------------------------------------------------
 

@@ -36,7 +36,10 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
     scales = {file.label: file.options["rating_scale"] for file in run.files("feedback")}
     work = DatedIntake(run, ENTRIES, table, store_kept, companions=[KEYS], settings=f"{run.config.split_key} {scales}")
     account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
-    account.unknown_words = unknown_words(run)
+    stored = run.lake.catalog.sources[ENTRIES]
+    known_words = run.lake.published.sources.get(ENTRIES, {}).get("unknown_words")
+    stored["unknown_words"] = unknown_words(run) if account.changed_days or known_words is None else known_words
+    account.unknown_words = stored["unknown_words"]
     return account
 
 

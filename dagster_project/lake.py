@@ -249,7 +249,7 @@ class TableWriter:
         self._writer = pq.ParquetWriter(
             path,
             layout.schema,
-            compression=layout.compression,
+            compression=layout.compression,  # pyright: ignore[reportArgumentType]
             compression_level={path: 1 for path, codec in layout.compression.items() if codec == "zstd"},
             use_dictionary=layout.with_dictionary,  # pyright: ignore[reportArgumentType]
             write_statistics=layout.with_statistics,  # pyright: ignore[reportArgumentType]

@@ -221,8 +221,14 @@ def as_text(answer: Answer, form: str) -> str:
     frame.columns = [
         name if answer.columns.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(answer.columns)
     ]
-    looks = {"tbl_rows": -1, "tbl_cols": -1, "fmt_str_lengths": 80, "tbl_width_chars": -1}
-    with pl.Config(tbl_hide_dataframe_shape=True, tbl_hide_column_data_types=True, **looks):
+    with pl.Config(
+        tbl_rows=-1,
+        tbl_cols=-1,
+        tbl_width_chars=-1,
+        fmt_str_lengths=80,
+        tbl_hide_dataframe_shape=True,
+        tbl_hide_column_data_types=True,
+    ):
         return f"{frame}\n{len(rows)} rows\n"
 
 

@@ -46,6 +46,7 @@ class MillRun:
     config: Config
     choice: Choice = field(default_factory=Choice)
     report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
+    release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
 
     def __enter__(self) -> "MillRun":
         self._stack = contextlib.ExitStack()

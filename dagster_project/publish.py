@@ -168,9 +168,7 @@ def retries_if_locked(context: dg.AssetExecutionContext, mill: MillRun) -> Itera
         raise dg.RetryRequested(max_retries=LOCKED_RETRIES, seconds_to_wait=wait) from error
 
 
-def run_in_process(
-    assets: Sequence[dg.AssetsDefinition], mill: MillRun, dagster_home: Path | None = None
-) -> dg.ExecuteInProcessResult:
+def run_in_process(assets: Sequence[Any], mill: MillRun, dagster_home: Path | None = None) -> dg.ExecuteInProcessResult:
     """Materialise everything in this process, in an already open run. Dagster's own log stays quiet."""
     instance = dg.DagsterInstance.from_config(str(dagster_home)) if dagster_home else dg.DagsterInstance.ephemeral()
     with instance:

@@ -8,6 +8,7 @@ import filecmp
 import hashlib
 import json
 import shutil
+import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,8 +56,10 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
     inputs = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
     is_current = lake.catalog.inputs.get("release") == inputs
     if not is_current:
+        started = time.process_time()
         build_release(run)
         lake.catalog.inputs["release"] = inputs
+        run.release_cpu_seconds = time.process_time() - started
     candidates = pl.scan_parquet(lake.files("core__training_candidates")).group_by("format").len().collect()
     counted = dict(candidates.iter_rows())
     excluded = _excluded_counts(run)

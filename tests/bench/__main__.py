@@ -5,6 +5,7 @@ pandas script; (d) `gristmill run` with everything on, then again with nothing n
 Databases are written once per size under `bench/` and kept.
 """
 
+import json
 import os
 import shutil
 import sqlite3
@@ -95,9 +96,9 @@ def add_last_day(copy: Path, source: Path) -> None:
     connection.close()
 
 
-def mill(home: Path, source: Path, **environment: str) -> Cost:
+def mill(home: Path, source: Path) -> Cost:
     program = str(Path(sys.executable).parent / "gristmill")
-    return measure(program, "--home", str(home), "run", GRISTMILL_FEEDBACK=str(source), **environment)
+    return measure(program, "--home", str(home), "run", GRISTMILL_FEEDBACK=str(source))
 
 
 def show(name: str, cost: Cost, floor: Cost | None = None) -> None:
@@ -141,10 +142,9 @@ def _one_new_day(rows: int, source: Path, first: Cost) -> None:
     shutil.rmtree(home, ignore_errors=True)
     mill(home, growing)
     add_last_day(growing, source)
-    timing = FOLDER / "release_seconds.txt"
-    timing.unlink(missing_ok=True)
-    day = mill(home, growing, GRISTMILL_TIME_RELEASE=str(timing.absolute()))
-    release = float(timing.read_text(encoding="utf-8"))
+    day = mill(home, growing)
+    last_run = (home / "runs" / "runs.jsonl").read_text(encoding="utf-8").splitlines()[-1]
+    release = json.loads(last_run)["release_cpu_seconds"]
     show("    one new day among 90", day)
     print(
         f"    of which writing the release {release:.1f} s CPU; the rest / first: {100 * (day.cpu - release) / first.cpu:.1f} %",
