@@ -2,7 +2,8 @@
 
 from dagster_project.publish import sql_table
 
-core__voices = sql_table("core__voices")
+# quarantine__rows lets go of the sources; nothing is computed before that
+core__voices = sql_table("core__voices", after=["quarantine__rows"])
 core__answers = sql_table("core__answers")
 core__feedback = sql_table("core__feedback")
 core__responses = sql_table("core__responses")

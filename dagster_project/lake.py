@@ -215,6 +215,11 @@ class Lake:
                 (self.home / target).parent.mkdir(parents=True, exist_ok=True)
                 (self.home / source).replace(self.home / target)
 
+    def sweep(self) -> None:
+        """Remove what this run staged; it is published, or will never be. What a journal still needs stays."""
+        if not self.journal.exists():
+            shutil.rmtree(self.staging, ignore_errors=True)
+
     def recover(self) -> None:
         """Put right what a killed run left: finish a commit that had begun, sweep everything else it wrote."""
         self.finish_commit()
@@ -290,6 +295,10 @@ def write_atomically(path: Path, text: str) -> None:
 
 def _exchange(new: Path, old: Path) -> None:
     """Put `new` in the place of `old` in one step where the system can, so that there is always a lake."""
+    if not new.exists():
+        raise GristmillError(
+            f"{new} is missing though a commit was under way: remove commit.json and run again with --full"
+        )
     if not old.exists():
         new.replace(old)
         return

@@ -72,6 +72,7 @@ class MillRun:
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
         self.lake = Lake(home)
         self.lake.recover()
+        self._stack.callback(self.lake.sweep)
         source_bytes = sum(
             file.path.stat().st_size for files in self.config.sources.values() for file in files if file.path.exists()
         )

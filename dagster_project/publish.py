@@ -55,14 +55,14 @@ def column_schema(table: str) -> dg.TableSchema:
     )
 
 
-def sql_table(table: str) -> dg.AssetsDefinition:
-    """A table made by `sql/<layer>/<table>.sql`, whose header names what it depends on."""
+def sql_table(table: str, after: Iterable[str] = ()) -> dg.AssetsDefinition:
+    """A table made by `sql/<layer>/<table>.sql`, whose header names what it depends on; `after` is order only."""
     chosen = queries.query(table)
     claims = queries.checks_of(table)
 
     @dg.multi_asset(
         name=table,
-        specs=[spec(table, deps=chosen.inputs, kinds=("duckdb",))],
+        specs=[spec(table, deps=[*chosen.inputs, *after], kinds=("duckdb",))],
         check_specs=[check_spec(table, claim) for claim in claims],
     )
     def made(mill: Mill) -> Iterator[dg.MaterializeResult]:

@@ -152,7 +152,7 @@ def configured(published: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
 
 
 def requests() -> list[dg.RunRequest]:
-    with dg.instance_for_test() as instance:
+    with dg.DagsterInstance.ephemeral() as instance:
         context = dg.build_sensor_context(instance=instance, definitions=defs)
         return list(defs.resolve_sensor_def("changed_days").evaluate_tick(context).run_requests or [])
 
@@ -206,7 +206,7 @@ def test_jobs(configured: Path) -> None:
     first, *others = days = busy_days(configured, 4)
     for day in days:
         turn_ratings(configured, day)
-    with dg.instance_for_test() as instance:
+    with dg.DagsterInstance.ephemeral() as instance:
         by_day = defs.resolve_job_def("refresh_days")
         assert by_day.execute_in_process(instance=instance, partition_key=str(first)).success
         assert instance.get_materialized_partitions(dg.AssetKey("raw_feedback__entries")) == {str(first)}

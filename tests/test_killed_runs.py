@@ -126,8 +126,8 @@ def outcome(home: Path) -> dict[str, Any]:
 
 
 def strays(home: Path) -> list[str]:
-    """Files that belong to no publication. What is in `staging` belongs to a run, and the next one sweeps it."""
-    known = {"sources", "lake", "exports", "snapshots", "runs", "warehouse.duckdb", "lock", "state", "staging"}
+    """Files that belong to no publication."""
+    known = {"sources", "lake", "exports", "snapshots", "runs", "warehouse.duckdb", "lock", "state"}
     found = [str(path) for path in home.iterdir() if path.name not in known]
     found += [str(path) for path in home.rglob("*.tmp")]
     listed = {

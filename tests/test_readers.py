@@ -45,7 +45,7 @@ while True:
         break
     if reads == 1:
         print("reading", flush=True)
-    time.sleep(0.03)
+    time.sleep(0.1)
 print(json.dumps({"seen": seen, "reads": reads}), flush=True)
 """
 

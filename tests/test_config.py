@@ -1,0 +1,228 @@
+"""Configuration: file, then environment, then options; every mistake is one line (G12 for what changes tables)."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dagster_project.config import Config, SourceFile, load
+from dagster_project.errors import GristmillError
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder without configuration."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def write(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def complaint(file: Path | None = None, environ: Mapping[str, str] | None = None) -> str:
+    """The one line with which loading must fail."""
+    with pytest.raises(GristmillError) as error:
+        load(file, environ=environ or {})
+    line = str(error.value)
+    assert "\n" not in line
+    return line
+
+
+def test_nothing_at_all() -> None:
+    """Defaults: `data` in the working folder, no source."""
+    assert load(environ={}) == Config(home=Path("data"), sources={"feedback": ()})
+
+
+def test_every_key_of_a_file(folder: Path) -> None:
+    """Paths in a file are relative to it."""
+    file = write(
+        folder / "etc" / "mill.toml",
+        """
+        home = "mill"
+        feedback = "db/feedback.db"
+        rating_scale = "five"
+        min_weight = 0.5
+        split_key = "other"
+        busy_timeout_seconds = 2
+        memory_limit_mb = 300
+        min_free_mb = 1
+        """,
+    )
+    assert load(file, environ={}) == Config(
+        home=folder / "etc" / "mill",
+        sources={"feedback": (SourceFile(folder / "etc" / "db" / "feedback.db", "five", "feedback.db"),)},
+        min_weight=0.5,
+        split_key="other",
+        busy_timeout_seconds=2.0,
+        memory_limit_mb=300,
+        min_free_mb=1,
+    )
+
+
+def test_file_then_environment_then_options(folder: Path) -> None:
+    """Each later one wins, key by key."""
+    write(
+        folder / "gristmill.toml",
+        'home = "from_file"\nmin_weight = 0.1\nsplit_key = "file"\nfeedback = "file.db"\nrating_scale = "five"',
+    )
+    environ = {
+        "GRISTMILL_HOME": "from_environment", "GRISTMILL_MIN_WEIGHT": "0.2", "GRISTMILL_MEMORY_LIMIT_MB": "64",
+        "GRISTMILL_FEEDBACK": "environment.db", "GRISTMILL_RATING_SCALE": "thumbs",
+    }  # fmt: skip
+    from_file, from_environment = load(environ={}), load(environ=environ)
+    assert (from_file.home, from_file.min_weight, from_file.split_key) == (Path("from_file"), 0.1, "file")
+    assert from_file.sources["feedback"] == (SourceFile(Path("file.db"), "five", "file.db"),)
+    assert (from_environment.home, from_environment.min_weight) == (Path("from_environment"), 0.2)
+    assert (from_environment.split_key, from_environment.memory_limit_mb) == ("file", 64)
+    assert from_environment.sources["feedback"] == (SourceFile(Path("environment.db"), "thumbs", "environment.db"),)
+    assert load(home=Path("from_option"), environ=environ).home == Path("from_option")
+
+
+def test_which_file_is_read(folder: Path) -> None:
+    """--config, then GRISTMILL_CONFIG, then ./gristmill.toml."""
+    write(folder / "gristmill.toml", 'split_key = "here"')
+    named = write(folder / "a" / "named.toml", 'split_key = "named"')
+    other = write(folder / "b" / "other.toml", 'split_key = "other"')
+    environ = {"GRISTMILL_CONFIG": str(named)}
+    assert load(environ={}).split_key == "here"
+    assert load(environ=environ).split_key == "named"
+    assert load(other, environ=environ).split_key == "other"
+    assert load(environ={"GRISTMILL_CONFIG": ""}).split_key == "here"
+
+
+def test_the_environment_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a mapping the process's own environment is read."""
+    for name in [name for name in os.environ if name.startswith("GRISTMILL_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("GRISTMILL_SPLIT_KEY", "mine")
+    assert load().split_key == "mine"
+
+
+# --- sources ---------------------------------------------------------------------------------------------------------
+
+
+def test_default_sources(folder: Path) -> None:
+    """What lies in <home>/sources under the source's own names, the fallback file second; other files do not count."""
+    home = folder / "home"
+    assert load(home=home, environ={}).sources == {"feedback": ()}
+    for name in ("feedback_fallback.db", "feedback.db", "other.db"):
+        write(home / "sources" / name, "")
+    assert load(home=home, environ={"GRISTMILL_RATING_SCALE": "five"}).sources["feedback"] == (
+        SourceFile(home / "sources" / "feedback.db", "five", "feedback.db"),
+        SourceFile(home / "sources" / "feedback_fallback.db", "five", "feedback_fallback.db"),
+    )
+
+
+def test_several_sources_with_scales_of_their_own(folder: Path) -> None:
+    """F2, F3: a path, a table, or a list of either; the order stays, for it decides conflicts."""
+    write(
+        folder / "gristmill.toml",
+        """
+        rating_scale = "five"
+        feedback = ["z.db", {uri = "a.db", rating_scale = "thumbs"}, {uri = ["m.db", "/abs/n.db"]}]
+        """,
+    )
+    assert load(environ={}).sources["feedback"] == (
+        SourceFile(Path("z.db"), "five", "z.db"),
+        SourceFile(Path("a.db"), "thumbs", "a.db"),
+        SourceFile(Path("m.db"), "five", "m.db"),
+        SourceFile(Path("/abs/n.db"), "five", "n.db"),
+    )
+
+
+def test_a_table_is_a_source(folder: Path) -> None:
+    """The form `[feedback]` of TOML."""
+    write(folder / "gristmill.toml", '[feedback]\nuri = "a.db"\nrating_scale = "five"')
+    assert load(environ={}).sources["feedback"] == (SourceFile(Path("a.db"), "five", "a.db"),)
+
+
+def test_several_sources_from_the_environment() -> None:
+    """Separated as PATH is, relative to the working folder."""
+    found = load(environ={"GRISTMILL_FEEDBACK": os.pathsep.join(["b.db", "/x/a.db"])}).sources["feedback"]
+    assert found == (SourceFile(Path("b.db"), "thumbs", "b.db"), SourceFile(Path("/x/a.db"), "thumbs", "a.db"))
+
+
+def test_labels_tell_files_of_one_name_apart() -> None:
+    """A label is the file's name, with its folder only where two share a name."""
+    names = ["one/feedback.db", "two/feedback.db", "two/other.db"]
+    found = load(environ={"GRISTMILL_FEEDBACK": os.pathsep.join(names)}).sources["feedback"]
+    assert [file.label for file in found] == ["one/feedback.db", "two/feedback.db", "other.db"]
+
+
+# --- mistakes --------------------------------------------------------------------------------------------------------
+
+
+def test_a_named_file_that_is_not_there(folder: Path) -> None:
+    """--config and GRISTMILL_CONFIG must exist; ./gristmill.toml need not."""
+    expected = f"configuration file {folder / 'none.toml'} does not exist"
+    assert complaint(folder / "none.toml") == expected
+    assert complaint(environ={"GRISTMILL_CONFIG": str(folder / "none.toml")}) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("min_wieght = 0.5", "unknown key 'min_wieght'"),
+        ("min_weight =", "not valid TOML"),
+        ("min_weight = \"heavy\"", "min_weight (GRISTMILL_MIN_WEIGHT) must be a float, not 'heavy'"),
+        ("min_weight = [1]", "min_weight (GRISTMILL_MIN_WEIGHT) must be a float"),
+        ("min_weight = 1.5", "min_weight must be between 0 and 1, not 1.5"),
+        ("min_weight = nan", "min_weight must be between 0 and 1"),
+        ("memory_limit_mb = \"much\"", "memory_limit_mb (GRISTMILL_MEMORY_LIMIT_MB) must be a int, not 'much'"),
+        ("rating_scale = \"ten\"", "rating_scale must be one of thumbs, five, not 'ten'"),
+        ("rating_scale = 5", "rating_scale must be one of thumbs, five, not 5"),
+        ("feedback = 5", "source 'feedback'"),
+        ("feedback = [\"a.db\", 5]", "source 'feedback'"),
+        ("feedback = {path = \"a.db\"}", "source 'feedback'"),
+        ("feedback = {uri = \"a.db\", scale = \"five\"}", "source 'feedback': unknown key 'scale'"),
+        ("feedback = {uri = \"a.db\", rating_scale = \"ten\"}", "feedback.rating_scale must be one of thumbs, five"),
+        ("feedback = {uri = [\"a.db\", 5]}", "source 'feedback'"),
+        ("feedback = [\"a.db\", \"b/../a.db\"]", "source 'feedback' names the same file twice"),
+    ],
+)  # fmt: skip
+def test_mistakes_in_a_file_are_one_line(text: str, expected: str, folder: Path) -> None:
+    """An unknown key, a wrong type, an unknown scale, a file named twice."""
+    assert expected in complaint(write(folder / "mill.toml", text))
+
+
+@pytest.mark.parametrize(
+    ("environ", "expected"),
+    [
+        ({"GRISTMILL_MIN_WEIGHT": "x"}, "min_weight (GRISTMILL_MIN_WEIGHT) must be a float, not 'x'"),
+        ({"GRISTMILL_MIN_WEIGHT": "-1"}, "min_weight must be between 0 and 1, not -1.0"),
+        ({"GRISTMILL_MIN_FREE_MB": "1.5"}, "min_free_mb (GRISTMILL_MIN_FREE_MB) must be a int, not '1.5'"),
+        ({"GRISTMILL_RATING_SCALE": "ten"}, "rating_scale must be one of thumbs, five, not 'ten'"),
+        ({"GRISTMILL_FEEDBACK": f"a.db{os.pathsep}./a.db"}, "source 'feedback' names the same file twice"),
+    ],
+)
+def test_mistakes_in_the_environment_are_one_line(environ: Mapping[str, str], expected: str) -> None:
+    """The line names the variable where a value is of the wrong type."""
+    assert expected in complaint(environ=environ)
+
+
+def test_the_same_file_by_a_link(folder: Path) -> None:
+    """F3: a file under two names is one file."""
+    write(folder / "a.db", "")
+    (folder / "b.db").symlink_to(folder / "a.db")
+    assert "same file twice" in complaint(environ={"GRISTMILL_FEEDBACK": f"a.db{os.pathsep}b.db"})
+
+
+# --- G12 -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("change", "differs"),
+    [
+        ({"min_weight": 0.5}, True), ({"split_key": "x"}, True), ({"home": Path("elsewhere")}, False),
+        ({"memory_limit_mb": 1}, False), ({"busy_timeout_seconds": 1.0}, False),
+    ],
+)  # fmt: skip
+def test_the_hash_of_the_rules(change: dict[str, Any], differs: bool) -> None:
+    """G12: settings that change what tables hold change it; paths and limits do not."""
+    one, other = Config(Path("home")), Config(**({"home": Path("home")} | change))
+    assert (one.rules_hash() != other.rules_hash()) is differs

@@ -1,0 +1,169 @@
+"""How a record reads: seed 0's samples word for word (F6), the keys of every record (T4), and contexts."""
+
+import json
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dagster_project.contracts import TABLES
+from dagster_project.signals.feedback_keys import feedback_keys
+from dagster_project.sources.feedback import ENTRIES, canonical
+from dagster_project.sqlite_values import POLARS_TYPES
+from dagster_project.training.templates import CONTEXT, FIELDS, IDENTITY, RECORDS
+
+SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
+    "feedback_id": "f1",
+    "response_id": "resp_abc123",
+    "session_id": "s1",
+    "timestamp": 1_768_000_000.0,
+    "feedback_type": "correction",
+    "correction": "Actually, list.reverse() modifies in-place while list[::-1] creates a new list. "
+    "You should mention both options.",
+    "correction_type": "addition",
+    "what_was_wrong": "Only mentioned one method, didn't explain the difference",
+    "preferred_response": "There are two main ways to reverse a list.",
+    "original_query": "How do I reverse a list in Python?",
+    "original_response": "You can use list[::-1] to reverse a list.",
+    "domain": "code",
+}
+CANDIDATE: dict[str, Any] = {
+    "id": "0" * 16, "source": "feedback_correction", "quality_weight": 0.9, "tier": "premium", "origin_ids": ["f1"],
+    "label": True,
+}  # fmt: skip
+# T4, written out: what a trainer relies on.
+KEYS = {
+    "instruction": ["instruction", "input", "output"],
+    "correction": ["instruction", "input", "output", "error_type"],
+    "preference": ["prompt", "chosen", "rejected"],
+    "unpaired": ["prompt", "completion", "label"],
+}
+COMMON_KEYS = ["context", "id", "source", "quality_weight", "tier", "domain", "origin_ids"]
+
+
+def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
+    """The records of feedback rows as the release writes them: rendered, chosen in order, one JSON object a line."""
+    schema = {name: POLARS_TYPES[kind] for name, kind in ENTRIES.columns.items()}
+    raw = [SAMPLE | {name: value for name, value in row.items() if name in SAMPLE} for row in rows]
+    entries = canonical(pl.DataFrame(raw, schema=schema), "thumbs")
+    error_types = feedback_keys(entries, "gristmill").select("error_type")
+    more = pl.DataFrame(
+        [{name: row.get(name, value) for name, value in CANDIDATE.items()} for row in rows],
+        schema_overrides={"label": pl.Boolean},
+    )
+    rendered = entries.hstack(error_types).hstack(more).select(*RECORDS[format], CONTEXT, *IDENTITY[1:])
+    lines = rendered.select(*FIELDS[format], *IDENTITY).write_ndjson()
+    return [json.loads(line) for line in lines.splitlines()]
+
+
+def output(**values: Any) -> str:
+    return records("correction", values)[0]["output"]
+
+
+def test_the_sample_correction() -> None:
+    """F6, seed 0 "Correction Format", word for word; the weight is the golden one of F4."""
+    (record,) = records("correction", {})
+    assert list(record.items()) == [
+        (
+            "instruction",
+            "SAM said: 'You can use list[::-1] to reverse a list.'\n\nWhat was the issue and how should it be corrected?",
+        ),
+        ("input", "How do I reverse a list in Python?"),
+        (
+            "output",
+            "The issue was: Only mentioned one method, didn't explain the difference.\n\nCorrected answer: Actually, "
+            "list.reverse() modifies in-place while list[::-1] creates a new list. You should mention both options.",
+        ),
+        ("error_type", "incomplete"),
+        ("context", None),
+        ("id", "0" * 16),
+        ("source", "feedback_correction"),
+        ("quality_weight", 0.9),
+        ("tier", "premium"),
+        ("domain", "code"),
+        ("origin_ids", ["f1"]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "issue"),
+    [
+        ("Too long", "Too long."),
+        ("Too long.", "Too long."),
+        ("Too long!", "Too long!"),
+        ("Too long?", "Too long?"),
+        ("  Too long \n", "Too long."),
+        ("Too long. ", "Too long."),
+        ("Too long…", "Too long…."),
+        ("Too long:", "Too long:."),
+        ("(too long.)", "(too long.)."),
+        ("太长了。", "太长了。."),
+        ("\u00a0x\u2003", "x."),
+        (".", "."),
+        ("It's '{}' and %s", "It's '{}' and %s."),
+    ],
+)
+def test_the_full_stop(wrong: str, issue: str) -> None:
+    """F6: trimmed, and ended with a full stop unless it ends in one of `.!?`."""
+    assert output(what_was_wrong=wrong, correction="Short.") == f"The issue was: {issue}\n\nCorrected answer: Short."
+
+
+@pytest.mark.parametrize("wrong", [None, "", "  ", "\n\t", "\u00a0\u3000"])
+def test_without_an_explanation(wrong: str | None) -> None:
+    """F6: where what_was_wrong is empty the output is just the corrected answer."""
+    assert output(what_was_wrong=wrong, correction="Short.") == "Corrected answer: Short."
+
+
+def test_texts_stay_as_they_are() -> None:
+    """F6: braces, quotes and line ends of a text are no template; only what_was_wrong is trimmed."""
+    odd = ' {} it\'s "odd" \\n {0}\r\n'
+    (record,) = records(
+        "correction", {"original_query": odd, "original_response": odd, "correction": odd, "what_was_wrong": "x"}
+    )
+    assert record["instruction"] == f"SAM said: '{odd}'\n\nWhat was the issue and how should it be corrected?"
+    assert (record["input"], record["output"]) == (odd, f"The issue was: x.\n\nCorrected answer: {odd}")
+
+
+def test_the_other_formats() -> None:
+    """F6, seed 0: which text goes where."""
+    query, answer = SAMPLE["original_query"], SAMPLE["original_response"]
+    (instruction,) = records("instruction", {})
+    assert {name: instruction[name] for name in KEYS["instruction"]} == {
+        "instruction": query, "input": "", "output": answer,
+    }  # fmt: skip
+    chosen = {"feedback_preference": SAMPLE["preferred_response"], "feedback_correction_pair": SAMPLE["correction"]}
+    for source, text in chosen.items():
+        (pair,) = records("preference", {"source": source})
+        assert {name: pair[name] for name in KEYS["preference"]} == {
+            "prompt": query,
+            "chosen": text,
+            "rejected": answer,
+        }
+    for label in (True, False):
+        (unpaired,) = records("unpaired", {"label": label})
+        assert {name: unpaired[name] for name in KEYS["unpaired"]} == {
+            "prompt": query, "completion": answer, "label": label,
+        }  # fmt: skip
+
+
+@pytest.mark.parametrize("format", KEYS)
+def test_keys_and_their_order(format: str) -> None:
+    """T4: the format's fields, then context, id, source, quality_weight, tier, domain, origin_ids; the same in all."""
+    rows = [{}, {"conversation_context": "c", "domain": None}, {"what_was_wrong": None, "correction_type": None}]
+    assert [list(record) for record in records(format, *rows)] == [[*KEYS[format], *COMMON_KEYS]] * 3
+    assert set(FIELDS) == set(RECORDS) == set(KEYS)
+    assert {*KEYS[format], *COMMON_KEYS} <= set(TABLES[f"train__{format}"].columns)
+
+
+@pytest.mark.parametrize(
+    ("context", "expected"),
+    [
+        (None, None), ("", None), ("  ", None), ("\n\t", None), ("\u00a0\u3000", None), ("Before.", "Before."),
+        (" Before.\n", " Before.\n"),
+    ],
+)  # fmt: skip
+def test_contexts(context: str | None, expected: str | None) -> None:
+    """F6, T4: a context leaves as it is; without a word it is null."""
+    for format in KEYS:
+        (record,) = records(format, {"conversation_context": context})
+        assert record["context"] == expected
