@@ -119,6 +119,8 @@ def _source_files(system: str, entries: Any, base: Path, scale: str) -> tuple[So
         if unknown := sorted(set(table) - {"uri", "rating_scale"}):
             raise GristmillError(f"source {system!r}: unknown key {unknown[0]!r}")
         uris = [table["uri"]] if isinstance(table["uri"], str) else table["uri"]
+        if not all(isinstance(uri, str) for uri in uris):
+            raise GristmillError(f"source {system!r}: expected paths, found {uris!r}")
         own_scale = _rating_scale(table.get("rating_scale", scale), f"{system}.rating_scale")
         files += [SourceFile(base / Path(uri).expanduser(), own_scale) for uri in uris if uri]
     if len({file.path.resolve() for file in files}) != len(files):

@@ -36,7 +36,7 @@ from dagster_project.sqlite_values import (
 
 BATCH_ROWS = 16_384
 SCAN_BATCH_ROWS = 65_536
-FIRST_ROWID = -(2**63)
+FIRST_ROWID, LAST_ROWID = -(2**63), 2**63 - 1
 CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 65_536
 
 
@@ -51,6 +51,9 @@ class SqliteDatabase:
         try:
             self._connection = adbc.connect(f"file:{quote(str(path.absolute()))}?mode={'rw' if writable else 'ro'}")
             self._run(f"pragma busy_timeout = {int(busy_timeout_seconds * 1000)}")
+            (encoding,) = (row["encoding"] for row in self._rows("select encoding from pragma_encoding"))
+            if encoding != "UTF-8":
+                raise GristmillError(f"source {path} is stored in {encoding}; only UTF-8 databases can be read")
             self.tables = {
                 row["name"].lower() for row in self._rows("select name from sqlite_schema where type = 'table'")
             }
@@ -88,8 +91,12 @@ class SqliteDatabase:
         unknown = tuple(row["name"] for row in found if row["name"].lower() not in {*spec.columns, *spec.left_behind})
         if any(row["wr"] for row in self._rows("select wr from pragma_table_list(?)", [spec.name])):
             raise GristmillError(f"{self.path}: table {spec.name!r} was made WITHOUT ROWID, which we cannot read")
-        rowid = next(name for name in ("rowid", "_rowid_", "oid") if name not in declared)
-        return TableShape(present, missing, unknown, rowid)
+        rowids = [name for name in ("rowid", "_rowid_", "oid") if name not in declared]
+        if not rowids:
+            raise GristmillError(
+                f"{self.path}: table {spec.name!r} has columns called rowid, _rowid_ and oid: no rowid is left"
+            )
+        return TableShape(present, missing, unknown, rowids[0])
 
     # --- what changed (G7) ---------------------------------------------------------------------------------------
 
@@ -186,7 +193,7 @@ class SqliteDatabase:
         types = {"source_rowid": "0", **{c: SAMPLE_VALUES[spec.columns[c]] for c in shape.present}, "extra": "''"}
         where = f" from {quoted(spec.name)} not indexed where {shape.rowid} >= ? and {condition}"
         stretch = CAREFUL_ROWS
-        while True:
+        while next_rowid <= LAST_ROWID:
             try:
                 for batch in self._stream(fast + where, types, [next_rowid, *parameters], BATCH_ROWS, validate=True):
                     yield with_problems(batch, spec, shape)
@@ -195,7 +202,7 @@ class SqliteDatabase:
             except _UnexpectedValue:
                 limited = f"{careful}{where} order by {shape.rowid} limit {stretch}"
                 rows = pa.Table.from_batches(
-                    list(self._batches(limited, careful_types(spec, shape), [next_rowid, *parameters]))
+                    list(self._batches(limited, careful_types(spec, shape), [next_rowid, *parameters], CAREFUL_ROWS))
                 )
                 if rows.num_rows:
                     batch = decode_careful(rows, spec, shape)

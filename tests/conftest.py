@@ -15,10 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from dagster_project import cli
 from dagster_project.lake import Lake
 from dagster_project.warehouse import PLACE, build_warehouse
+
+# How long an example takes says more about the machine than about the code.
+settings.register_profile("gristmill", deadline=None)
+settings.load_profile("gristmill")
 
 GRISTMILL = Path(sys.executable).with_name("gristmill")
 DEMO_ROWS = 1500

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -224,5 +225,6 @@ def test_the_same_file_by_a_link(folder: Path) -> None:
 )  # fmt: skip
 def test_the_hash_of_the_rules(change: dict[str, Any], differs: bool) -> None:
     """G12: settings that change what tables hold change it; paths and limits do not."""
-    one, other = Config(Path("home")), Config(**({"home": Path("home")} | change))
+    one = Config(Path("home"))
+    other = replace(one, **change)
     assert (one.rules_hash() != other.rules_hash()) is differs

@@ -69,7 +69,7 @@ def test_a_plain_row() -> None:
         "rating_scale": "thumbs", "correction_type": None, "flag_type": None, "domain": "code", "error_type": None,
         "response_confidence": 0.5, "is_escalated": True, "is_processed": True, "source_quality_weight": 0.25,
         "what_was_wrong_length": None, "correction_length": None, "comparison_basis_length": None, "has_query": True,
-        "has_answer": True, "prompt_key": hashlib.sha256(b"how?").hexdigest()[:16], "split": "train",
+        "has_answer": True, "prompt_key": hashlib.sha256(b"how?").hexdigest()[:16], "split": "validation",
         "correction_hash": None, "preferred_hash": None, "record_hash": None,
     }  # fmt: skip
 

@@ -51,7 +51,9 @@ def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
         [{name: row.get(name, value) for name, value in CANDIDATE.items()} for row in rows],
         schema_overrides={"label": pl.Boolean},
     )
-    rendered = entries.hstack(error_types).hstack(more).select(*RECORDS[format], CONTEXT, *IDENTITY[1:])
+    rendered = (
+        entries.drop("quality_weight").hstack(error_types).hstack(more).select(*RECORDS[format], CONTEXT, *IDENTITY[1:])
+    )
     lines = rendered.select(*FIELDS[format], *IDENTITY).write_ndjson()
     return [json.loads(line) for line in lines.splitlines()]
 
