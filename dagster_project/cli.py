@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import click
 import typer
 
 from dagster_project import config as configuration
@@ -95,6 +96,7 @@ def run(
             with ThreadPoolExecutor(1) as executor:
                 executor.submit(_materialise, mill).result()
             entry |= {"outcome": "published", "as_of": mill.as_of, "publication": mill.lake.published.publication}
+            entry |= {"changed_days": mill.accounts["raw_feedback__entries"].changed_days}
         finally:
             from dagster_project.lookups import write_run_log
 
@@ -116,22 +118,26 @@ def _materialise(mill: "MillRun") -> None:
 
 def _print_summary(mill: "MillRun") -> None:
     from dagster_project.lookups import quarantine
+    from dagster_project.training.release import latest_release
 
-    lake, catalog = mill.lake, mill.lake.catalog
-    typer.echo(f"as of {mill.as_of:%Y-%m-%d %H:%M} UTC, publication {catalog.publication} in {lake.home}")
+    lake, account = mill.lake, mill.accounts["raw_feedback__entries"]
+    published = "only its release" if mill.is_in_the_past else f"publication {lake.published.publication}"
+    typer.echo(f"as of {mill.as_of:%Y-%m-%d %H:%M} UTC, {published} in {lake.home}")
+    changed = ", ".join(map(str, account.changed_days[:5])) + (" ..." if len(account.changed_days) > 5 else "")
+    typer.echo(f"  days read {len(account.days_read):>8,}, changed {len(account.changed_days):,} {changed}".rstrip())
     reasons = Counter(reason for row in quarantine(mill.config)["reasons"].to_list() for reason in row)
     for reason, count in reasons.most_common(5):
         typer.echo(f"  refused  {count:>9,}  {reason}")
+    if account.waiting:
+        typer.echo(f"  waiting  {account.waiting:>9,}  rows dated at or after as_of")
     partition = f"release_date={mill.release_date}"
     for table in ("train__instruction", "train__correction", "train__preference", "train__unpaired"):
         rows = sum(file.rows for name, file in lake.partitions(table).items() if name.startswith(f"{partition}/"))
         typer.echo(f"  examples {rows:>9,}  {table.removeprefix('train__')}")
-    typer.echo(f"  release    {lake.home / 'exports' / (catalog.release.get('name') or '-')}")
+    typer.echo(f"  release    {latest_release(lake.home / 'exports', mill.release_date)}")
     typer.echo(f"  warehouse  {lake.home / 'warehouse.duckdb'}")
-    days = catalog.sources["raw_feedback__entries"]["days"].values()
-    read, copies = (sum(day[field] for day in days) for field in ("read", "copies"))
-    kept, refused = lake.rows("raw_feedback__entries"), sum(day["quarantined"] for day in days)
-    typer.echo(f"read {read:,} = kept {kept:,} + quarantined {refused:,} + copies {copies:,}".replace(",", " "))
+    numbers = (account.read, account.kept, account.quarantined, account.copies)
+    typer.echo("read {:,} = kept {:,} + quarantined {:,} + copies {:,}".format(*numbers).replace(",", " "))
 
 
 @app.command()
@@ -259,7 +265,10 @@ def main() -> None:
     # A run works through groups of days; on that size threads cost a fifth more CPU and save little time.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:
-        app()
+        sys.exit(app(standalone_mode=False))
+    except click.exceptions.NoArgsIsHelpError as error:
+        error.show()
+        sys.exit(2)
     except (Exception, KeyboardInterrupt) as error:
         if given["debug"]:
             raise
@@ -275,4 +284,6 @@ def _explained(error: BaseException) -> tuple[str, int]:
         return "interrupted; nothing was published", INTERRUPTED_EXIT
     if isinstance(error, GristmillError):
         return str(error), 1
+    if isinstance(error, click.ClickException):
+        return f"{error.format_message()} (--help tells more)", error.exit_code
     return f"{type(error).__name__}: {' '.join(str(error).split())} (--debug shows where)", 1

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 from dagster_project.errors import GristmillError
 
@@ -56,6 +57,8 @@ SETTINGS: dict[str, type] = {
     "memory_limit_mb": int,
     "min_free_mb": int,
 }
+LEAST = {"busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
+NOUNS = {float: "a number", int: "a whole number", str: "a text"}
 KEYS = {"home", "rating_scale", *SYSTEMS, *SETTINGS}
 
 
@@ -82,7 +85,8 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
     for system in SYSTEMS:
         from_environment = environ.get(f"GRISTMILL_{system.upper()}")
         if from_environment:
-            entries: Any = from_environment.split(os.pathsep)
+            is_address = from_environment.startswith(("sqlite:", "file:"))  # whose colon separates nothing
+            entries: Any = [from_environment] if is_address else from_environment.split(os.pathsep)
             sources[system] = _source_files(system, entries, Path(), scale)
         elif system in values:
             sources[system] = _source_files(system, values[system], base, scale)
@@ -99,6 +103,9 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
     }
     if not 0 <= settings.get("min_weight", 0.3) <= 1:
         raise GristmillError(f"min_weight must be between 0 and 1, not {settings['min_weight']}")
+    for key, least in LEAST.items():
+        if settings.get(key, least) < least:
+            raise GristmillError(f"{key} must be at least {least}, not {settings[key]}")
     return Config(home=home, sources=sources, **settings)
 
 
@@ -122,13 +129,21 @@ def _source_files(system: str, entries: Any, base: Path, scale: str) -> tuple[So
         if not all(isinstance(uri, str) for uri in uris):
             raise GristmillError(f"source {system!r}: expected paths, found {uris!r}")
         own_scale = _rating_scale(table.get("rating_scale", scale), f"{system}.rating_scale")
-        files += [SourceFile(base / Path(uri).expanduser(), own_scale) for uri in uris if uri]
+        files += [SourceFile(base / _path(uri), own_scale) for uri in uris if uri]
     if len({file.path.resolve() for file in files}) != len(files):
         raise GristmillError(f"source {system!r} names the same file twice")
     names = [file.path.name for file in files]
     return tuple(
         replace(file, label=file.path.name if names.count(file.path.name) == 1 else str(file.path)) for file in files
     )
+
+
+def _path(uri: str) -> Path:
+    """A path, or an address of a local SQLite file: sqlite:///relative, sqlite:////absolute, file:path, file:///path."""
+    for scheme in ("sqlite:///", "file://", "file:"):
+        if uri.startswith(scheme):
+            return Path(unquote(uri.removeprefix(scheme).split("?")[0]))
+    return Path(uri).expanduser()
 
 
 def _rating_scale(value: Any, key: str) -> str:
@@ -141,4 +156,4 @@ def _typed(kind: type, value: Any, key: str) -> Any:
     try:
         return kind(value)
     except (TypeError, ValueError) as error:
-        raise GristmillError(f"{key} must be a {kind.__name__}, not {value!r}") from error
+        raise GristmillError(f"{key} must be {NOUNS[kind]}, not {value!r}") from error

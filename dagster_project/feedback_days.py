@@ -40,6 +40,7 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
     known_words = run.lake.published.sources.get(ENTRIES, {}).get("unknown_words")
     stored["unknown_words"] = unknown_words(run) if account.changed_days or known_words is None else known_words
     account.unknown_words = stored["unknown_words"]
+    run.accounts[ENTRIES] = account
     return account
 
 

@@ -47,6 +47,10 @@ def home_lock(home: Path, wait_seconds: float = 0.0) -> Iterator[None]:
 
 def make_home(home: Path) -> None:
     """Readable by its owner only: what users wrote to an assistant is in here."""
+    if found := sorted(set(str(home.absolute())) & set("?[]\\")):
+        raise GristmillError(
+            f"cannot use {home} as home: a path with {' '.join(found)} is a pattern to the readers of its files"
+        )
     try:
         home.mkdir(parents=True, exist_ok=True)
         if home.stat().st_uid == os.getuid():

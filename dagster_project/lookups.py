@@ -198,7 +198,9 @@ def query(config: Config, sql: str) -> Answer:
             if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
                 raise GristmillError("only a single SELECT can be asked")
             result = connection.execute(sql)
-            return Answer([column[0] for column in result.description or []], result.fetchall())
+            names = [column[0] for column in result.description or []]
+            unique = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names)]
+            return Answer(unique, result.fetchall())
         except duckdb.Error as error:
             raise GristmillError(" ".join(str(error).split())) from error
 

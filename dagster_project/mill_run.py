@@ -46,6 +46,7 @@ class MillRun:
     config: Config
     choice: Choice = field(default_factory=Choice)
     report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
+    accounts: dict[str, Any] = field(default_factory=dict)  # raw table -> what the run did with it
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
 
     def __enter__(self) -> "MillRun":
@@ -118,26 +119,25 @@ class MillRun:
 
     @property
     def as_of(self) -> datetime:
-        """G2: as given, else the end of the newest day any source holds that is not after today.
-
-        Never older than what is published unless it was given: when the newest day vanishes at the source, time does
-        not go back, and the day vanishes here too.
-        """
+        """G2: as given, else the end of the newest day any source holds that is not after today."""
         if self._as_of is None:
             self._as_of = self.choice.as_of or self._default_as_of(datetime.now(UTC).date())
         return self._as_of
 
     def _default_as_of(self, today: date) -> datetime:
         newest = [day for asset in DATED_SPECS for day in self.seen(asset).dates if day <= today]
-        end = datetime.combine(max(newest, default=today) + timedelta(days=1), time(), UTC)
-        published = self.lake.published.as_of
-        return max(end, datetime.fromisoformat(published)) if published else end
+        return datetime.combine(max(newest, default=today) + timedelta(days=1), time(), UTC)
 
     @property
     def is_in_the_past(self) -> bool:
-        """An older as_of than the published one: this run writes its release and touches nothing else (G2)."""
+        """An older as_of than the published one was asked for: the run writes its release and touches nothing else (G2).
+
+        A run that was asked for nothing follows its sources: if their newest day is gone, it goes here too.
+        """
         published = self.lake.published.as_of
-        return published is not None and self.as_of < datetime.fromisoformat(published)
+        return (
+            self.choice.as_of is not None and published is not None and self.as_of < datetime.fromisoformat(published)
+        )
 
     @property
     def release_date(self) -> date:
@@ -158,7 +158,10 @@ def parse_as_of(text: str) -> datetime:
         raise GristmillError(
             f"as-of {text!r} is not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z"
         ) from error
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    if not datetime(2000, 1, 1, tzinfo=UTC) < moment <= datetime(2100, 1, 1, tzinfo=UTC):
+        raise GristmillError(f"as-of {text} is outside 2000-01-02..2100-01-01")
+    return moment
 
 
 def parse_day(text: str) -> date:

@@ -28,6 +28,10 @@ ANALYST_VIEWS = {
     "signals": ("select * from core__signals", "core__signals"),
     "quarantine": ("select * from quarantine__rows", "quarantine__rows"),
 }
+OWN_COLUMNS = {
+    "answer": "what should be answered: output, chosen or completion",
+    "worse_answer": "the rejected answer of a pair",
+}
 TRAINING_EXAMPLES = """
     select 'instruction' as format, id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
         context, instruction as prompt, output as answer, null::varchar as worse_answer, null::boolean as label
@@ -107,6 +111,8 @@ def build_warehouse(lake: Lake, snapshot: Path, path: Path) -> None:
             _comment_columns(connection, view, list(TABLES[table].columns))
         connection.execute(f"create view training_examples as {TRAINING_EXAMPLES}")
         _comment(connection, "view", "training_examples", "One exported training record of any format and release.")
+        columns = [row[0] for row in connection.execute("describe training_examples").fetchall()]
+        _comment_columns(connection, "training_examples", columns)
         connection.execute("checkpoint")
 
 
@@ -136,7 +142,8 @@ def _comment(connection: duckdb.DuckDBPyConnection, kind: str, name: str, text: 
 
 def _comment_columns(connection: duckdb.DuckDBPyConnection, name: str, columns: list[str]) -> None:
     for column in columns:
-        connection.execute(f"comment on column {name}.\"{column}\" is '{_quoted(GLOSSARY[column].description)}'")
+        text = OWN_COLUMNS.get(column) or GLOSSARY[column].description
+        connection.execute(f"comment on column {name}.\"{column}\" is '{_quoted(text)}'")
 
 
 def _quoted(text: object) -> str:

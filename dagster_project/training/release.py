@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -208,6 +209,13 @@ def publication_of_release(run: MillRun, exports: Path) -> Iterator[tuple[Path, 
             return
         number += 1
     yield built, target
+
+
+def latest_release(exports: Path, day: date) -> Path:
+    """The newest folder of a day's release: YYYYMMDD, or the highest of YYYYMMDD.2, .3, ..."""
+    first = exports / day.strftime("%Y%m%d")
+    further = [path for path in exports.glob(f"{first.name}.*") if path.suffix[1:].isdigit()]
+    return max(further, key=lambda path: int(path.suffix[1:]), default=first)
 
 
 def _same_files(one: Path, other: Path) -> bool:

@@ -39,7 +39,10 @@ def main() -> None:
             common = {"source": "feedback", "quality_weight": weight(row), "domain": row["domain"]}
             query, answer = row["original_query"], row["original_response"]
             if row["feedback_type"] == "rating" and row["rating"] == 1:
-                print(json.dumps({"instruction": query, "input": "", "output": answer} | common), file=instruction)
+                print(
+                    json.dumps({"instruction": query, "input": "", "output": answer} | common, default=str),
+                    file=instruction,
+                )
             elif row["feedback_type"] == "correction":
                 output = f"The issue was: {row['what_was_wrong']}\n\nCorrected answer: {row['correction']}"
                 print(

@@ -18,6 +18,8 @@ def main() -> None:
     rows = pd.read_sql("select * from feedback", connection)
     for column in ("timestamp", "rating", "response_confidence", "escalated_to_claude", "processed", "quality_weight"):
         rows[column] = pd.to_numeric(rows[column], errors="coerce")
+    for column in ("original_query", "original_response", "correction", "what_was_wrong", "preferred_response"):
+        rows[column] = rows[column].map(lambda text: text.decode(errors="replace") if isinstance(text, bytes) else text)
     rows = rows[rows["timestamp"].between(946_684_800, 4_102_444_800)]
     rows = rows.sort_values("timestamp").drop_duplicates(["response_id", "user_id", "feedback_type"], keep="last")
     weight = 0.5 + rows["feedback_type"].map({"correction": 0.3, "preference": 0.2, "rating": 0.1}).fillna(0.0)
