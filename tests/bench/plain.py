@@ -46,12 +46,16 @@ def main() -> None:
             elif row["feedback_type"] == "correction":
                 output = f"The issue was: {row['what_was_wrong']}\n\nCorrected answer: {row['correction']}"
                 print(
-                    json.dumps({"instruction": f"SAM said: '{answer}'", "input": query, "output": output} | common, default=str),
+                    json.dumps(
+                        {"instruction": f"SAM said: '{answer}'", "input": query, "output": output} | common, default=str
+                    ),
                     file=correction,
                 )
             elif row["feedback_type"] == "preference":
                 print(
-                    json.dumps({"prompt": query, "chosen": row["preferred_response"], "rejected": answer} | common, default=str),
+                    json.dumps(
+                        {"prompt": query, "chosen": row["preferred_response"], "rejected": answer} | common, default=str
+                    ),
                     file=preference,
                 )
 
