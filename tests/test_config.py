@@ -170,11 +170,11 @@ def test_a_named_file_that_is_not_there(folder: Path) -> None:
     [
         ("min_wieght = 0.5", "unknown key 'min_wieght'"),
         ("min_weight =", "not valid TOML"),
-        ("min_weight = \"heavy\"", "min_weight (GRISTMILL_MIN_WEIGHT) must be a float, not 'heavy'"),
-        ("min_weight = [1]", "min_weight (GRISTMILL_MIN_WEIGHT) must be a float"),
+        ("min_weight = \"heavy\"", "min_weight (GRISTMILL_MIN_WEIGHT) must be a number, not 'heavy'"),
+        ("min_weight = [1]", "min_weight (GRISTMILL_MIN_WEIGHT) must be a number"),
         ("min_weight = 1.5", "min_weight must be between 0 and 1, not 1.5"),
         ("min_weight = nan", "min_weight must be between 0 and 1"),
-        ("memory_limit_mb = \"much\"", "memory_limit_mb (GRISTMILL_MEMORY_LIMIT_MB) must be a int, not 'much'"),
+        ("memory_limit_mb = \"much\"", "memory_limit_mb (GRISTMILL_MEMORY_LIMIT_MB) must be a whole number, not 'much'"),
         ("rating_scale = \"ten\"", "rating_scale must be one of thumbs, five, not 'ten'"),
         ("rating_scale = 5", "rating_scale must be one of thumbs, five, not 5"),
         ("feedback = 5", "source 'feedback'"),
@@ -194,9 +194,9 @@ def test_mistakes_in_a_file_are_one_line(text: str, expected: str, folder: Path)
 @pytest.mark.parametrize(
     ("environ", "expected"),
     [
-        ({"GRISTMILL_MIN_WEIGHT": "x"}, "min_weight (GRISTMILL_MIN_WEIGHT) must be a float, not 'x'"),
+        ({"GRISTMILL_MIN_WEIGHT": "x"}, "min_weight (GRISTMILL_MIN_WEIGHT) must be a number, not 'x'"),
         ({"GRISTMILL_MIN_WEIGHT": "-1"}, "min_weight must be between 0 and 1, not -1.0"),
-        ({"GRISTMILL_MIN_FREE_MB": "1.5"}, "min_free_mb (GRISTMILL_MIN_FREE_MB) must be a int, not '1.5'"),
+        ({"GRISTMILL_MIN_FREE_MB": "1.5"}, "min_free_mb (GRISTMILL_MIN_FREE_MB) must be a whole number, not '1.5'"),
         ({"GRISTMILL_RATING_SCALE": "ten"}, "rating_scale must be one of thumbs, five, not 'ten'"),
         ({"GRISTMILL_FEEDBACK": f"a.db{os.pathsep}./a.db"}, "source 'feedback' names the same file twice"),
     ],
