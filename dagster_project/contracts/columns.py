@@ -159,7 +159,7 @@ GLOSSARY: dict[str, Meaning] = {
     "answer_hash": _hash("the answer, normalised (G10)"),
     "correction_hash": _hash("the correction, normalised (G10)"),
     "preferred_hash": _hash("the preferred response, normalised (G10)"),
-    "record_hash": _hash("what a correction record says, normalised: answer, issue, corrected answer (T2)"),
+    "record_hash": _hash("what a correction record says, normalised: the quoted answer and the output (T2)"),
     # quarantine
     "system": _word("source system"),
     "table": _word("source table"),

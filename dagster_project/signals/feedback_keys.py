@@ -10,7 +10,7 @@ from dagster_project.instants import INSTANT
 from dagster_project.signals.error_type import error_type
 from dagster_project.signals.text_keys import has_text, normal_answers, normal_prompts, prompt_keys
 from dagster_project.sources.feedback import CONTENT, CORRECTION_TYPES, DOMAINS, FLAG_TYPES, known_or, word
-from dagster_project.training.templates import with_full_stop
+from dagster_project.training.templates import correction_output
 
 COMMENT_LENGTH = 80
 NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
@@ -101,12 +101,13 @@ def _error_types(rows: pl.DataFrame) -> pl.Series:
 
 
 def _record_hash(rows: pl.DataFrame) -> pl.Series:
-    """Equality of what a correction record says (T2): the answer, what was wrong with it, the corrected answer."""
+    """Equality of what a correction record says (T2): the answer it quotes, and its output as it would be written."""
     is_correction = rows["effective_type"] == "correction"
     corrections = rows.filter(is_correction)
-    issues = normal_answers(corrections.select(with_full_stop(pl.col("what_was_wrong"))).to_series())
-    said = corrections.select("answer_hash", "correction_hash").with_columns(issues.alias("issue"))
-    return _scattered(said.hash_rows(), is_correction)
+    outputs = normal_answers(corrections.select(correction_output()).to_series())
+    return _scattered(
+        corrections.select("answer_hash").with_columns(outputs.alias("output")).hash_rows(), is_correction
+    )
 
 
 def _scattered(values: pl.Series, places: pl.Series) -> pl.Series:

@@ -65,7 +65,7 @@ class Readings:
     only_leaving_pairs_conflict: bool = True
     # T2: two corrections are the same if their written instruction and output are; spaces at the ends of the quoted
     # answer then count. Otherwise the quoted answers are compared as answers (G10).
-    written_corrections: bool = True
+    written_corrections: bool = False
 
 
 @dataclass(frozen=True)
