@@ -139,7 +139,7 @@ def _source_files(system: str, entries: Any, base: Path, scale: str) -> tuple[So
 
 
 def _path(uri: str) -> Path:
-    """A path, or an address of a local SQLite file: sqlite:///relative, sqlite:////absolute, file:path, file:///path."""
+    """A path, or the address of a local SQLite file with the scheme sqlite or file."""
     for scheme in ("sqlite:///", "file://", "file:"):
         if uri.startswith(scheme):
             return Path(unquote(uri.removeprefix(scheme).split("?")[0]))
