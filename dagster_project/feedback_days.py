@@ -11,7 +11,7 @@ from dagster_project.raw_tables import QUARANTINE, Account, DatedIntake
 from dagster_project.signals.feedback_keys import feedback_keys
 from dagster_project.sources import feedback
 from dagster_project.tables import store_days
-from dagster_project.writeback import undo_own_writes
+from dagster_project.writeback import read_ledger, undo_own_writes
 
 ENTRIES, KEYS, RESPONSES = "raw_feedback__entries", "core__feedback_keys", "raw_feedback__responses"
 ORPHAN = "orphan:response_id"
@@ -24,8 +24,10 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
         is_known = pl.col("response_id").is_in(known.implode())
         rules.append(Rule(ORPHAN, pl.col("response_id").is_not_null() & (pl.col("response_id") != "") & ~is_known))
 
+    ledger = read_ledger(run.lake.home)
+
     def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
-        return undo_own_writes(run, feedback.canonical(rows, file.options["rating_scale"]), file)
+        return undo_own_writes(ledger, feedback.canonical(rows, file.options["rating_scale"]), file)
 
     def store_kept(rows: pl.DataFrame) -> None:
         store_days(run.lake, ENTRIES, rows)

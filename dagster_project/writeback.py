@@ -49,9 +49,9 @@ def read_ledger(home: Path) -> pl.DataFrame:
     return pl.read_parquet(path) if path.exists() else pl.DataFrame(schema=LEDGER_SCHEMA)
 
 
-def undo_own_writes(run: MillRun, rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
+def undo_own_writes(ledger: pl.DataFrame, rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
     """Rows that still hold what we wrote get the source's own values back, and are marked."""
-    ledger = read_ledger(run.lake.home).filter(pl.col("source_file") == file.label)
+    ledger = ledger.filter(pl.col("source_file") == file.label)
     if ledger.is_empty():
         return rows.with_columns(pl.lit(False).alias("is_written_back"))
     ours = ledger.select(
@@ -108,6 +108,7 @@ def exported_rows(release: Path) -> pl.DataFrame:
 def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: WriteBack) -> None:
     """Compare every row with what we read, in the transaction that writes."""
     file.database.hold_for_writing(ENTRIES)
+    ledger = read_ledger(run.lake.home)
     updates = []
     for path in run.lake.files("raw_feedback__entries"):
         read = pl.read_parquet(path, hive_partitioning=False).filter(pl.col("source_file") == file.label)
@@ -115,7 +116,7 @@ def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: Wri
         if read.is_empty():
             continue
         batches = [
-            undo_own_writes(run, canonical(batch, file.options["rating_scale"]), file)
+            undo_own_writes(ledger, canonical(batch, file.options["rating_scale"]), file)
             for batch in file.database.read_rows(ENTRIES, read["source_rowid"].to_list())
         ]
         now = pl.concat(batches) if batches else read.clear()
@@ -133,7 +134,6 @@ def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: Wri
         )
     if not updates:
         return
-    ledger = read_ledger(run.lake.home)
     done = ledger.filter((pl.col("release") == outcome.release) & (pl.col("source_file") == file.label))
     rows = pl.concat(updates).join(wanted, on="feedback_id")
     is_done = pl.col("is_written_back") & pl.col("feedback_id").is_in(done["feedback_id"].implode())

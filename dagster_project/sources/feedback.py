@@ -68,10 +68,6 @@ CONTENT = (
     "rating", "correction", "correction_type", "what_was_wrong",
     "preferred_response", "comparison_basis", "flag_type", "flag_details",
 )  # fmt: skip
-LONG_TEXTS = (
-    "correction", "what_was_wrong", "preferred_response", "comparison_basis", "flag_details",
-    "original_query", "original_response", "conversation_context", "extra",
-)  # fmt: skip
 
 RESPONSES = TableSpec(
     system="feedback",
