@@ -1,5 +1,6 @@
 """The `gristmill` command. Each verb is a few lines: parse, call, print. Heavy imports wait until a verb needs them."""
 
+import gc
 import json
 import os
 import sys
@@ -262,6 +263,7 @@ def dev(port: Annotated[int, typer.Option(help="On 127.0.0.1.")] = 3000) -> None
 def main() -> None:
     """One line for what a user can put right; a traceback only with --debug."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
+    gc.set_threshold(100_000)  # imports make objects by the thousand that stay; looking for garbage among them is in vain
     # A run works through groups of days; on that size threads cost a fifth more CPU and save little time.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:

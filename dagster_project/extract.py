@@ -18,6 +18,7 @@ import polars as pl
 import pyarrow as pa
 
 from dagster_project.errors import GristmillError
+from dagster_project.looks import Look, LookCache, identity
 from dagster_project.sqlite_values import (
     SAMPLE_VALUES,
     TableShape,
@@ -47,6 +48,7 @@ class SqliteDatabase:
         self.path = path
         self._shapes: dict[str, TableShape] = {}
         self._undated: dict[str, list[int]] = {}
+        self.identity = identity(path)  # as it was before the transaction begins
         _check_is_sqlite(path)
         try:
             self._connection = adbc.connect(f"file:{quote(str(path.absolute()))}?mode={'rw' if writable else 'ro'}")
@@ -132,6 +134,16 @@ class SqliteDatabase:
             .sort("day", nulls_last=True)
         )
 
+    def look(self, spec: TableSpec, cache: LookCache) -> Look:
+        """The fingerprints as plain rows, from the cache where the file is as it was."""
+        found = cache.get(self.path, spec)
+        if found is None:
+            days = [list(row) for row in self.fingerprints(spec).iter_rows()]
+            found = Look(days, self._undated[spec.name], self.identity)
+            cache.put(self.path, spec, found)
+        self._undated[spec.name] = found.undated
+        return found
+
     def undated_rowids(self, spec: TableSpec) -> list[int]:
         """The rows without a valid event time, noted when the fingerprints were taken in this transaction."""
         if spec.name not in self._undated:
@@ -173,16 +185,18 @@ class SqliteDatabase:
         return rows.sort("source_rowid")
 
     def _original_with_hex(self, spec: TableSpec, columns: Sequence[str], rowid: int) -> str:
-        values = {}
-        for column in columns:
-            where = f"from {quoted(spec.name)} where {self.shape(spec).rowid} = ?"
-            value = f"cast({json_value(column)} as blob)"
-            (row,) = self._rows(f"select {value} as v, lower(hex({quoted(column)})) as h {where}", [rowid])
+        values = ", ".join(
+            f"cast({json_value(column)} as blob) as v{n}, lower(hex({quoted(column)})) as h{n}"
+            for n, column in enumerate(columns)
+        )
+        (row,) = self._rows(f"select {values} from {quoted(spec.name)} where {self.shape(spec).rowid} = ?", [rowid])
+        original = {}
+        for n, column in enumerate(columns):
             try:
-                values[column] = json.loads(row["v"].decode())
+                original[column] = json.loads(row[f"v{n}"].decode())
             except UnicodeDecodeError:
-                values[column] = {"$hex": row["h"]}
-        return json.dumps(values, ensure_ascii=False, separators=(",", ":"))
+                original[column] = {"$hex": row[f"h{n}"]}
+        return json.dumps(original, ensure_ascii=False, separators=(",", ":"))
 
     def _read(
         self, spec: TableSpec, condition: str, parameters: Sequence[object], next_rowid: int = FIRST_ROWID

@@ -15,6 +15,10 @@ from dagster_project.writeback import read_ledger, undo_own_writes
 
 ENTRIES, KEYS, RESPONSES = "raw_feedback__entries", "core__feedback_keys", "raw_feedback__responses"
 ORPHAN = "orphan:response_id"
+KEYS_CODE = (
+    "sources/feedback.py", "signals/text_keys.py", "signals/feedback_keys.py", "signals/error_type.py",
+    "training/templates.py", "writeback.py",
+)  # fmt: skip
 
 
 def bring_feedback_up_to_date(run: MillRun) -> Account:
@@ -36,7 +40,8 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
 
     table = DatedTable(feedback.ENTRIES, canonical, rules, feedback.REWRITTEN)
     scales = {file.label: file.options["rating_scale"] for file in run.files("feedback")}
-    work = DatedIntake(run, ENTRIES, table, store_kept, companions=[KEYS], settings=f"{run.config.split_key} {scales}")
+    settings = f"{run.config.split_key} {scales}"
+    work = DatedIntake(run, ENTRIES, table, store_kept, companions=[KEYS], code=KEYS_CODE, settings=settings)
     account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
     stored = run.lake.catalog.sources[ENTRIES]
     known_words = run.lake.published.sources.get(ENTRIES, {}).get("unknown_words")

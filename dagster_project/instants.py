@@ -12,12 +12,16 @@ INSTANT = pl.Datetime("us", "UTC")
 def repair_milliseconds(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """Divide what can only be milliseconds by 1000, and list it in `repairs`."""
     in_milliseconds = {c: pl.col(c).is_between(*MILLISECONDS, closed="left").fill_null(False) for c in columns}
-    if not columns or not rows.select(pl.any_horizontal(in_milliseconds.values()).any()).item():
+    notes = [[]]  # every combination of repairs; a row's own is found by its number
+    for column in columns:
+        notes += [[*some, f"{column}:milliseconds"] for some in notes]
+    numbers = [found.cast(pl.UInt32) * 2**place for place, found in enumerate(in_milliseconds.values())]
+    number = rows.select(pl.sum_horizontal(pl.lit(0, dtype=pl.UInt32), *numbers).alias("number"))["number"]
+    if not number.sum():
         return rows.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("repairs"))
-    notes = [pl.when(found).then(pl.lit(f"{column}:milliseconds")) for column, found in in_milliseconds.items()]
-    return rows.with_columns(pl.concat_list(notes).list.drop_nulls().alias("repairs")).with_columns(
-        pl.when(found).then(pl.col(column) / 1000).otherwise(pl.col(column)).alias(column)
-        for column, found in in_milliseconds.items()
+    return rows.with_columns(
+        *(pl.when(found).then(pl.col(c) / 1000).otherwise(pl.col(c)).alias(c) for c, found in in_milliseconds.items()),
+        pl.Series("repairs", notes, dtype=pl.List(pl.String)).gather(number),
     )
 
 

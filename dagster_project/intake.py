@@ -13,6 +13,7 @@ import polars as pl
 
 from dagster_project.day_buffer import DayBuffer
 from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.looks import LookCache
 from dagster_project.quarantine import Rule, split
 
 EPOCH = date(1970, 1, 1)
@@ -77,11 +78,11 @@ class DayGroup:
     days: list[date | None]
 
 
-def look(files: Sequence[OpenFile], spec: TableSpec) -> Seen:
+def look(files: Sequence[OpenFile], spec: TableSpec, cache: LookCache) -> Seen:
     """Fingerprint every day of every file."""
     days: dict[date | None, dict[str, Fingerprint]] = {}
     for file in files:
-        for day, rows, lowest, highest, digest in file.database.fingerprints(spec).iter_rows():
+        for day, rows, lowest, highest, digest in file.database.look(spec, cache).days:
             key = None if day is None else EPOCH + timedelta(days=day)
             days.setdefault(key, {})[file.label] = Fingerprint(rows, lowest, highest, digest)
     return Seen(days)

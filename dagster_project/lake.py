@@ -126,11 +126,16 @@ class Lake:
     @contextlib.contextmanager
     def replacing(self, table: str, partition: str, layout: "FileLayout") -> Iterator["TableWriter"]:
         """Write a partition anew. It counts as changed only if its bytes differ from the published ones."""
-        target = self.staging / "lake" / table / partition / "part-0.parquet"
-        target.parent.mkdir(parents=True, exist_ok=True)
+        target = self.staged_file(table, partition)
         with TableWriter(target, layout) as writer:
             yield writer
         self.adopt(table, partition, target, writer.rows)
+
+    def staged_file(self, table: str, partition: str) -> Path:
+        """Where this run writes a partition; `adopt` it when it is whole."""
+        file = self.staging / "lake" / table / partition / "part-0.parquet"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        return file
 
     def adopt(self, table: str, partition: str, file: Path, rows: int) -> None:
         """Take a finished Parquet file under `staging` as the new content of a partition."""

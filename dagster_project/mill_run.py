@@ -23,6 +23,7 @@ from dagster_project.extract import SqliteDatabase, TableSpec
 from dagster_project.intake import OpenFile, Seen, look
 from dagster_project.lake import Lake
 from dagster_project.lock import check_free_space, home_lock
+from dagster_project.looks import LookCache
 from dagster_project.sources import feedback
 
 DATED_SPECS: dict[str, TableSpec] = {"raw_feedback__entries": feedback.ENTRIES}
@@ -79,6 +80,7 @@ class MillRun:
         )
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
+        self.looks = LookCache(home)
         self._files: dict[str, list[OpenFile]] = {}
         self._seen: dict[str, Seen] = {}
         self._as_of: datetime | None = None
@@ -106,7 +108,7 @@ class MillRun:
         """Fingerprints of a dated table, taken once in the run's own read transactions."""
         if asset not in self._seen:
             spec = DATED_SPECS[asset]
-            self._seen[asset] = look(self.files(spec.system), spec)
+            self._seen[asset] = look(self.files(spec.system), spec, self.looks)
         return self._seen[asset]
 
     def close_sources(self) -> None:

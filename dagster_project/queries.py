@@ -1,7 +1,10 @@
-"""Find a .sql file, bind its inputs and parameters, run it in DuckDB, stream the result.
+"""Find a .sql file, bind its inputs and parameters, run it in DuckDB, write or fetch the result.
 
 A file's header says what one row is, its grain, its inputs and its parameters; assets take their dependencies from
 there, so a query cannot read what it does not declare.
+
+DuckDB runs on one thread: the same input then gives the same rows in the same order, also without an `order by`, which
+the largest tables do without (their grain is marked `unordered`): sorting a million rows by random ids helps nobody.
 """
 
 import hashlib
@@ -9,7 +12,6 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,8 +23,7 @@ from dagster_project.contracts import TABLES
 from dagster_project.lake import Lake
 
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
-BATCH_ROWS = 100_000
-CHUNK_ROWS = 100_000
+PARQUET = "format parquet, compression zstd, compression_level 1, row_group_size 61440"
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,6 @@ class Query:
     what: str
     grain: tuple[str, ...]
     inputs: tuple[str, ...]
-    by_day: str | None  # the input that is taken some days at a time; rows of other days do not matter to the result
     params: tuple[str, ...]
 
     @property
@@ -54,13 +54,10 @@ def query(name: str) -> Query:
         raise ValueError(f"{path.name}: the header must be four comment lines: what, grain, inputs, params")
 
     def names(field: str) -> tuple[str, ...]:
-        words = (word.strip().removesuffix(" by day") for word in header[field].split(","))
+        words = (word.strip().removesuffix(" (unordered)") for word in header[field].split(","))
         return tuple(word for word in words if word != "none")
 
-    by_day = re.search(r"(\w+) by day", header["inputs"])
-    return Query(
-        name, sql, header["what"], names("grain"), names("inputs"), by_day[1] if by_day else None, names("params")
-    )
+    return Query(name, sql, header["what"], names("grain"), names("inputs"), names("params"))
 
 
 def checks_of(table: str) -> list[str]:
@@ -78,60 +75,32 @@ def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnecti
         yield connection
 
 
-def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, days: tuple[date, date] | None = None) -> None:
-    """Make a table of the lake visible under its name: its files, or an empty table of the contract's shape.
-
-    With `days` only the rows of these days: by their files where the table is kept by day, else by a filter.
-    """
-    partitions = list(lake.partitions(table))
-    if days and TABLES[table].is_by_day:
-        partitions = [p for p in partitions if str(days[0]) <= p.removeprefix("event_date=") <= str(days[1])]
-    files = [str(path) for path in lake.files(table, partitions)]
-    if not files:
-        relation = connection.from_arrow(TABLES[table].empty().to_arrow())
-    else:
-        relation = connection.read_parquet(files, hive_partitioning=False)
-    if days and not TABLES[table].is_by_day:
-        relation = relation.filter(f"event_date between date '{days[0]}' and date '{days[1]}'")
+def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
+    """Make a table of the lake visible under its name: its files, or an empty table of the contract's shape."""
+    files = [str(path) for path in lake.files(table)]
+    empty = TABLES[table].empty().to_arrow()
+    relation = connection.read_parquet(files, hive_partitioning=False) if files else connection.from_arrow(empty)
     relation.create_view(table, replace=True)
 
 
-def stream(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 512) -> Iterator[pl.DataFrame]:
-    """The rows of a query, in batches.
-
-    A query that takes an input by day runs once for every few days, so its memory does not grow with the history; as it
-    orders its rows by day, the parts are in order too.
-    """
+def write(
+    lake: Lake, name: str, params: Mapping[str, Any], columns: str, file: Path, memory_limit_mb: int = 512
+) -> int:
+    """Run a query straight into a Parquet file with these `columns`; returns its rows."""
     chosen = query(name)
-    values = {key: params[key] for key in chosen.params}
     with engine(lake, memory_limit_mb) as connection:
         for table in chosen.inputs:
             bind(connection, lake, table)
-        if chosen.by_day is None:
-            yield from _run(connection, chosen.sql, values)
-            return
-        for days in list(_day_ranges(connection, chosen.by_day)):
-            bind(connection, lake, chosen.by_day, days)
-            yield from _run(connection, chosen.sql, values)
+        target = str(file).replace("'", "''")
+        copy = f"copy (select {columns} from ({chosen.sql})) to '{target}' ({PARQUET})"
+        found = connection.execute(copy, {key: params[key] for key in chosen.params}).fetchone()
+    return found[0] if found else 0
 
 
-def _run(connection: duckdb.DuckDBPyConnection, sql: str, values: Mapping[str, Any]) -> Iterator[pl.DataFrame]:
-    for batch in connection.execute(sql, values).to_arrow_reader(BATCH_ROWS):
-        frame = pl.from_arrow(batch)
-        assert isinstance(frame, pl.DataFrame)
-        yield frame
-
-
-def _day_ranges(connection: duckdb.DuckDBPyConnection, table: str) -> Iterator[tuple[date, date]]:
-    """Neighbouring days with about CHUNK_ROWS rows together."""
-    counts = connection.sql(
-        f"select event_date, count(*) from {table} group by event_date order by event_date"
-    ).fetchall()
-    first, rows = None, 0
-    for day, count in counts:
-        first, rows = first or day, rows + count
-        if rows >= CHUNK_ROWS:
-            yield first, day
-            first, rows = None, 0
-    if first is not None:
-        yield first, counts[-1][0]
+def fetch(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 512) -> pl.DataFrame:
+    """The rows of a query that gives few."""
+    chosen = query(name)
+    with engine(lake, memory_limit_mb) as connection:
+        for table in chosen.inputs:
+            bind(connection, lake, table)
+        return connection.sql(chosen.sql, params={key: params[key] for key in chosen.params}).pl()

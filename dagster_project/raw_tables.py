@@ -22,10 +22,8 @@ from dagster_project.quarantine import Rule, split
 from dagster_project.tables import store
 
 QUARANTINE = "quarantine__rows"
-INTAKE_CODE = (
-    "extract.py", "instants.py", "quarantine.py", "intake.py", "raw_tables.py", "sources", "signals", "contracts",
-    "training/templates.py",
-)  # fmt: skip
+# What decides how any source table is read; what else decides about a table is named where it is read.
+INTAKE_CODE = ("extract.py", "sqlite_values.py", "instants.py", "quarantine.py", "intake.py", "raw_tables.py")
 
 
 @dataclass
@@ -53,15 +51,19 @@ class DatedIntake:
 
     def __init__(
         self, run: MillRun, asset: str, table: DatedTable, store_kept: Callable[[pl.DataFrame], None],
-        companions: Sequence[str] = (), settings: str = "",
+        companions: Sequence[str] = (), code: Sequence[str] = (), settings: str = "",
     ) -> None:  # fmt: skip
-        """`store_kept` writes kept rows of whole days: the table itself and its by-day `companions`."""
+        """`store_kept` writes kept rows of whole days: the table itself and its by-day `companions`.
+
+        `code` and `settings` decide what they hold: another version of them reads everything again (G12).
+        """
         self.run, self.lake, self.asset, self.table = run, run.lake, asset, table
         self.files = run.files(table.spec.system)
         self.seen = run.seen(asset)
         self.store_kept = store_kept
         self.tables = (asset, *companions)
-        self.rules = f"{code_hash(*INTAKE_CODE)} {settings}"
+        layouts = " ".join(TABLES[name].layout for name in (asset, *companions))
+        self.rules = f"{code_hash(*INTAKE_CODE, *code)} {layouts} {settings}"
         stored = self.lake.catalog.sources.get(asset, {})
         self.accounts: dict[str, Any] = dict(stored.get("days", {}))
         self.is_stale = stored.get("rules") != self.rules
@@ -184,8 +186,7 @@ class DatedIntake:
 
     def _settle_repeated_keys(self) -> set[date]:
         """Keys under more than one day: a row that moved makes its old day be read again, else the latest row counts."""
-        batches = queries.stream(self.lake, f"{self.asset}__key_is_once", {}, self.run.config.memory_limit_mb)
-        repeated = pl.concat(list(batches)) if (batches := list(batches)) else pl.DataFrame()
+        repeated = queries.fetch(self.lake, f"{self.asset}__key_is_once", {}, self.run.config.memory_limit_mb)
         if repeated.is_empty():
             return set()
         order = {file.label: file.order for file in self.files}
@@ -268,8 +269,9 @@ def bring_snapshot_up_to_date(
     `is_united`: files are united by key, else each file's row stands for itself.
     """
     lake, files = run.lake, run.files(spec.system, spec.name)
-    seen = intake.look(files, spec)
-    stored = {"rules": code_hash(*INTAKE_CODE), "files": seen.as_stored(None)}
+    seen = intake.look(files, spec, run.looks)
+    rules_code = code_hash(*INTAKE_CODE, f"sources/{spec.system}.py")
+    stored = {"rules": f"{rules_code} {TABLES[asset].layout}", "files": seen.as_stored(None)}
     known = lake.catalog.sources.get(asset, {})
     if run.choice.full or {key: known.get(key) for key in stored} != stored:
         frames = [

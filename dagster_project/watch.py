@@ -10,6 +10,7 @@ from dagster_project.config import Config
 from dagster_project.extract import SqliteDatabase
 from dagster_project.intake import OpenFile
 from dagster_project.lake import Catalog
+from dagster_project.looks import LookCache
 from dagster_project.mill_run import DATED_SPECS
 
 
@@ -23,7 +24,7 @@ def changed_days(config: Config) -> dict[date, str]:
                 OpenFile(file.label, order, stack.enter_context(SqliteDatabase(file.path, config.busy_timeout_seconds)))
                 for order, file in enumerate(config.sources.get(spec.system, ()))
             ]
-            seen = intake.look(files, spec)
+            seen = intake.look(files, spec, LookCache(config.home))
             stored = catalog.sources.get(asset, {}).get("days", {})
             accounts = {day: entry for day, entry in stored.items() if day != "undated"}
             for day in intake.changed_days(seen, accounts):

@@ -154,9 +154,9 @@ def test_a_source_is_free_once_it_is_read(published: Path, monkeypatch: pytest.M
 
         return tried
 
-    store = publish.store
+    store = publish.store_query
     monkeypatch.setattr(assets.raw, "bring_feedback_up_to_date", trying(assets.raw.bring_feedback_up_to_date))
-    monkeypatch.setattr(publish, "store", trying(store))
+    monkeypatch.setattr(publish, "store_query", trying(store))
     monkeypatch.setattr(assets.serving, "publish", trying(assets.serving.publish))
     run(published)
     assert written.pop("bring_feedback_up_to_date") is False

@@ -4,9 +4,8 @@ Contracts name columns from here, the warehouse takes its comments from here, Da
 same name in every table; a column copied from seed 0 keeps that document's name and unit.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import pandera.polars as pa
 import polars as pl
 
 from dagster_project.instants import INSTANT
@@ -29,11 +28,13 @@ WEIGHT_PARTS = (
 
 @dataclass(frozen=True)
 class Meaning:
-    """A column's type, what it says, and what its values must satisfy."""
+    """A column's type, what it says, and what its values must satisfy: be one of some words, or lie in a range."""
 
     dtype: pl.DataType | type[pl.DataType]
     description: str
-    checks: tuple[pa.Check, ...] = field(default=())
+    words: tuple[str | int, ...] = ()
+    least: float | None = None
+    most: float | None = None
     is_repetitive: bool = False  # few different values: worth a dictionary in Parquet
     is_long_text: bool = False  # worth neither a dictionary nor statistics
 
@@ -51,19 +52,19 @@ def _long(description: str) -> Meaning:
 
 
 def _one_of(words: tuple[str, ...], description: str) -> Meaning:
-    return Meaning(pl.String, f"{description}: {', '.join(words)}", (pa.Check.isin(list(words)),), is_repetitive=True)
+    return Meaning(pl.String, f"{description}: {', '.join(words)}", words, is_repetitive=True)
 
 
 def _fraction(description: str) -> Meaning:
-    return Meaning(pl.Float64, description, (pa.Check.in_range(0, 1),))
+    return Meaning(pl.Float64, description, least=0, most=1)
 
 
 def _count(description: str) -> Meaning:
-    return Meaning(pl.Int64, description, (pa.Check.ge(0),))
+    return Meaning(pl.Int64, description, least=0)
 
 
 def _signed_fraction(description: str) -> Meaning:
-    return Meaning(pl.Float64, description, (pa.Check.in_range(-1, 1),))
+    return Meaning(pl.Float64, description, least=-1, most=1)
 
 
 def _is(description: str) -> Meaning:
@@ -123,7 +124,7 @@ GLOSSARY: dict[str, Meaning] = {
     "domain": _word(f"{', '.join(DOMAINS)}; unknown values count as general outside raw tables (G8)"),
     "response_confidence": _fraction("the assistant's own confidence"),
     "confidence": Meaning(pl.Float64, "confidence of the response or of the detector, 1 for explicit signals"),
-    "escalated_to_claude": Meaning(pl.Int64, "0/1 as stored", (pa.Check.isin([0, 1]),)),
+    "escalated_to_claude": Meaning(pl.Int64, "0/1 as stored", (0, 1)),
     "escalated": Meaning(pl.Int64, "whether the answer was escalated, as stored"),
     "processed": Meaning(pl.Int64, "the source's own flag"),
     "training_format": _word("what the source's own pipeline made of it"),
@@ -178,7 +179,7 @@ GLOSSARY: dict[str, Meaning] = {
     "negative_count": _count("negative ratings (seed 0)"),
     "neutral_count": _count("neutral ratings"),
     "rated_count": _count("ratings that are positive or negative"),
-    "avg_rating": Meaning(pl.Float64, "mean rating; five-point scale only (seed 0)", (pa.Check.in_range(1, 5),)),
+    "avg_rating": Meaning(pl.Float64, "mean rating; five-point scale only (seed 0)", least=1, most=5),
     "net_sentiment": _signed_fraction("(up - down) / (up + down); null without ratings (seed 0, F11)"),
     "confidence_delta": _signed_fraction("up / (up + down) minus the mean confidence of the rated rows (seed 0, F11)"),
     "first_feedback_at": _epoch("earliest active feedback"),
@@ -186,14 +187,14 @@ GLOSSARY: dict[str, Meaning] = {
     "session_ids": Meaning(TEXTS, "known sessions that gave feedback, sorted (seed 0)"),
     "total_responses": _count("responses of the session; null where the source does not tell (seed 0)"),
     "feedback_given": _count("responses with active feedback (seed 0)"),
-    "feedback_rate": Meaning(pl.Float64, "feedback_given / total_responses (seed 0)", (pa.Check.ge(0),)),
+    "feedback_rate": Meaning(pl.Float64, "feedback_given / total_responses (seed 0)", least=0),
     "session_quality": _fraction("positive / (positive + negative), 0.5 without ratings (seed 0)"),
     "started_at": _epoch("first active feedback of the session"),
     "last_activity_at": _epoch("last active feedback of the session"),
     "primary_domain": _word("most frequent domain, ties alphabetical (seed 0)"),
     "topics": _text("seed 0's column; the source never fills it"),
     "mean_weight": _fraction("mean training weight"),
-    "rank": Meaning(pl.Int64, "1 = first", (pa.Check.ge(1),)),
+    "rank": Meaning(pl.Int64, "1 = first", least=1),
     # stats (seed 0's GET /api/feedback/stats)
     "total_feedback": _count("active feedback rows"),
     "processed_count": _count("rows the source's own flag calls processed"),

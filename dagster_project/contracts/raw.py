@@ -26,7 +26,7 @@ ALL = (
         ("source_file", "response_id"),
         """response_id thumbs_up_count? thumbs_down_count? correction_count? preference_count? flag_count? extra?
         source_file source_rowid""",
-        narrowed={f"{name}_count": () for name in ("thumbs_up", "thumbs_down", "correction", "preference", "flag")},
+        unchecked=tuple(f"{name}_count" for name in ("thumbs_up", "thumbs_down", "correction", "preference", "flag")),
     ),
     Table(
         "raw_feedback__stored_sessions",
@@ -34,9 +34,7 @@ ALL = (
         ("source_file", "session_id"),
         """session_id total_responses? feedback_given? positive_count? negative_count? correction_count? extra?
         source_file source_rowid""",
-        narrowed=dict.fromkeys(
-            ("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count"), ()
-        ),
+        unchecked=("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count"),
     ),
     Table(
         "quarantine__rows",

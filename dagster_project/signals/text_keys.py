@@ -6,8 +6,8 @@ no NFC, a text without odd spaces needs no folding of them.
 
 from collections.abc import Callable
 
-import duckdb
 import polars as pl
+import polars_hash
 
 # Every character for which Python's str.isspace() is true: what "trimmed" and "runs of spaces" mean everywhere.
 SPACES = (
@@ -67,22 +67,11 @@ def prompt_keys(texts: pl.Series, split_key: str) -> pl.DataFrame:
     """`prompt_key`, the first 16 hex digits of the SHA-256 of the normalised prompt, and `split` (T3).
 
     A prompt's split is a second hash's first 8 hex digits over 2^32: below 0.90 train, below 0.95 validation, else test.
-    Polars has no cryptographic hash; DuckDB does.
     """
-    with duckdb.connect(config={"threads": 1}) as connection:  # more threads cost more than they save here
-        connection.register("prompts", normal_prompts(texts).to_frame("prompt").to_arrow())
-        return connection.execute(_PROMPT_KEYS, {"split_key": split_key}).pl()
-
-
-_PROMPT_KEYS = """
-    with keys as (
-        select left(sha256(prompt), 16) as prompt_key
-        from prompts
-    ),
-    points as (
-        select prompt_key, ('0x' || left(sha256($split_key || ':' || prompt_key), 8))::ubigint / 4294967296.0 as point
-        from keys
-    )
-    select prompt_key, case when point < 0.90 then 'train' when point < 0.95 then 'validation' else 'test' end as split
-    from points
-"""
+    prompts = normal_prompts(texts).rename("prompt").to_frame()
+    keys = prompts.select(polars_hash.col("prompt").chash.sha2_256().str.head(16).alias("prompt_key"))
+    salted = keys.select(pl.concat_str(pl.lit(f"{split_key}:"), pl.col("prompt_key")).alias("salted"))
+    digits = salted.select(polars_hash.col("salted").chash.sha2_256().str.head(8).alias("digits"))
+    point = pl.col("digits").str.to_integer(base=16, dtype=pl.Int64) / 2**32
+    split = pl.when(point < 0.90).then(pl.lit("train")).when(point < 0.95).then(pl.lit("validation"))
+    return keys.hstack(digits.select(split.otherwise(pl.lit("test")).alias("split")))

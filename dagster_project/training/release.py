@@ -87,16 +87,17 @@ def build_release(run: MillRun) -> dict[str, Any]:
     spool = ExampleSpool(run.lake, run.lake.staging / "spool")
     spool.fill()
     counts: dict[str, Counter[str]] = {by: Counter() for by in ("format", "source", "tier", "domain")}
-    files: dict[str, dict[str, Any]] = {}
-    for format in FIELDS:
-        with contextlib.closing(_FormatWriter(run, format, folder, name)) as writer:
-            for examples in spool.read(format):
-                writer.write(examples)
-                counts["format"][format] += examples.height
-                run.report(f"train__{format}", examples.height)
-                for by in ("source", "tier", "domain"):
-                    counts[by].update(dict(examples[by].value_counts().iter_rows()))
-        files |= writer.files()
+    writers = {format: _FormatWriter(run, format, folder, name) for format in FORMATS}
+    with contextlib.ExitStack() as stack:
+        for writer in writers.values():
+            stack.callback(writer.close)
+        for format, examples in spool.read():
+            writers[format].write(examples)
+            counts["format"][format] += examples.height
+            run.report(f"train__{format}", examples.height)
+            for by in ("source", "tier", "domain"):
+                counts[by].update(dict(examples[by].value_counts().iter_rows()))
+    files = {name: entry for writer in writers.values() for name, entry in writer.files().items()}
     shutil.rmtree(run.lake.staging / "spool", ignore_errors=True)
     manifest = {
         "release_date": str(run.release_date),

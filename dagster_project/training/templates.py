@@ -41,6 +41,7 @@ def _chosen() -> pl.Expr:
     return (
         pl.when(pl.col("source") == "feedback_correction_pair").then(pl.col("correction"))
         .when(pl.col("source") == "feedback_preference").then(pl.col("preferred_response"))
+        .otherwise(pl.col("partner_response"))
     )  # fmt: skip
 
 

@@ -1,6 +1,6 @@
 -- One feedback row before as_of: who speaks, whether it counts (F3), what it weighs and why (F4, F5), whether people agree (F8).
--- grain: feedback_id
--- inputs: core__feedback_keys by day, core__voices, core__answers
+-- grain: feedback_id (unordered)
+-- inputs: core__feedback_keys, core__voices, core__answers
 -- params: as_of
 
 with entries as (
@@ -127,4 +127,3 @@ select
     preferred_hash,
     record_hash
 from weighed
-order by event_date, feedback_id

@@ -1,5 +1,5 @@
 -- One known session with active feedback (seed 0's feedback_sessions, F11).
--- grain: session_id
+-- grain: session_id (unordered)
 -- inputs: core__feedback, raw_feedback__responses
 -- params: as_of
 
@@ -62,4 +62,3 @@ select
 from counted
 join main_domains using (session_id)
 left join responses using (session_id)
-order by counted.session_id

@@ -1,5 +1,5 @@
 -- One rated answer: what its active feedback adds up to (seed 0's feedback_aggregates, F11).
--- grain: response_id
+-- grain: response_id (unordered)
 -- inputs: core__feedback
 -- params: none
 
@@ -66,4 +66,3 @@ select
     end as session_ids
 from counted
 left join several_sessions using (response_id)
-order by counted.response_id

@@ -1,6 +1,6 @@
 -- One signal of satisfaction, all systems in one shape (semantics N).
--- grain: signal_id
--- inputs: core__feedback by day
+-- grain: signal_id (unordered)
+-- inputs: core__feedback
 -- params: none
 
 with feedback as (
@@ -24,4 +24,3 @@ select
     1.0::double as confidence,
     quality_weight as weight
 from feedback
-order by event_date, signal_id

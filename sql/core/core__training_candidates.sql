@@ -1,9 +1,9 @@
 -- One candidate for a training set as its own row sees it: for what format, and what speaks against it (T1). Rivals come next.
--- grain: id
--- inputs: core__feedback by day, core__rating_partners
+-- grain: id (unordered)
+-- inputs: core__feedback, core__rating_partners
 -- params: min_weight
 
-with active as materialized (
+with active as (
     select
         feedback_id, event_date, occurred_at, effective_type, sentiment, is_contested, quality_weight, domain, error_type,
         correction_type, has_query, has_answer, prompt_key, split, thread_key, answer_hash, correction_hash,
@@ -12,79 +12,96 @@ with active as materialized (
     where status = 'active'
 ),
 
--- T1: what each active row is a candidate for; side_a and side_b are what T2 compares beside prompt and context
+-- T1: what a row of each type may be a candidate for
+kinds as (
+    select effective_type, format
+    from (
+        values
+            ('rating', 'instruction'), ('flag', 'instruction'), ('rating', 'unpaired'), ('correction', 'correction'),
+            ('correction', 'preference'), ('preference', 'preference'), ('rating', 'preference')
+    ) as kinds (effective_type, format)
+),
+
+proposed as (
+    select
+        active.*,
+        kinds.format,
+        if(kinds.format = 'preference' and active.sentiment = 'negative', active.thread_key, null) as pairing_key
+    from active
+    join kinds using (effective_type)
+    where kinds.format <> 'preference'
+        or active.effective_type = 'preference'
+        or active.correction_type in ('full_replacement', 'clarification')
+        or active.sentiment = 'negative'
+),
+
+-- a thumbs-down answer is paired with the best thumbs-up one; partner.feedback_id is null where all are contested
 candidates as (
     select
-        'instruction' as format,
-        case sentiment
-            when 'positive' then 'feedback_positive'
-            when 'negative' then 'feedback_negative'
-            when 'neutral' then 'feedback_neutral'
-            else 'feedback_flag'
+        proposed.*,
+        partner.thread_key is not null as is_pair,
+        partner.feedback_id as partner_id,
+        partner.event_date as partner_event_date,
+        partner.occurred_at as partner_occurred_at,
+        partner.quality_weight as partner_weight,
+        partner.has_answer as partner_has_answer,
+        partner.answer_hash as partner_answer_hash
+    from proposed
+    left join core__rating_partners as partner on proposed.pairing_key = partner.thread_key
+    where proposed.pairing_key is null or partner.thread_key is not null
+),
+
+-- side_a and side_b are what T2 compares beside prompt and context
+judged as (
+    select
+        format,
+        case
+            when is_pair then 'feedback_rating_pair'
+            when format = 'preference' and effective_type = 'correction' then 'feedback_correction_pair'
+            when format = 'preference' then 'feedback_preference'
+            when format = 'correction' then 'feedback_correction'
+            when format = 'unpaired' then 'feedback_rating'
+            when effective_type = 'flag' then 'feedback_flag'
+            else 'feedback_' || sentiment
         end as source,
-        feedback_id, null as partner_id, event_date, null as partner_event_date, occurred_at, quality_weight, domain,
-        null as error_type, null as label, prompt_key, split, thread_key, answer_hash as side_a, 0::ubigint as side_b,
-        has_query and has_answer as has_text,
-        coalesce(is_contested, false) as is_contested,
+        feedback_id,
+        partner_id,
+        event_date,
+        partner_event_date,
+        if(is_pair, greatest(occurred_at, coalesce(partner_occurred_at, occurred_at)), occurred_at) as occurred_at,
+        if(is_pair, least(quality_weight, coalesce(partner_weight, quality_weight)), quality_weight) as quality_weight,
+        domain,
+        if(format = 'correction', error_type, null) as error_type,
+        if(format = 'unpaired', sentiment = 'positive', null) as label,
+        prompt_key,
+        split,
+        thread_key,
+        case
+            when is_pair then coalesce(partner_answer_hash, 0)
+            when format = 'correction' then record_hash
+            when format = 'preference' and effective_type = 'correction' then correction_hash
+            when format = 'preference' then preferred_hash
+            else answer_hash
+        end as side_a,
+        case format
+            when 'preference' then answer_hash
+            when 'correction' then (correction_hash = answer_hash)::ubigint
+            when 'unpaired' then (sentiment = 'positive')::ubigint
+            else 0::ubigint
+        end as side_b,
+        has_query and has_answer and coalesce(partner_has_answer, true) as has_text,
+        (is_pair and partner_id is null) or (effective_type = 'rating' and coalesce(is_contested, false)) as is_contested,
         case
             when effective_type = 'flag' then 'flag'
-            when sentiment = 'negative' then 'negative_rating'
+            when format = 'instruction' and sentiment = 'negative' then 'negative_rating'
             when sentiment = 'neutral' then 'neutral_rating'
-        end as early_reason
-    from active
-    where effective_type in ('rating', 'flag')
-
-    union all
-
-    select
-        'unpaired', 'feedback_rating', feedback_id, null, event_date, null, occurred_at, quality_weight, domain, null,
-        sentiment = 'positive', prompt_key, split, thread_key, answer_hash, (sentiment = 'positive')::ubigint,
-        has_query and has_answer, coalesce(is_contested, false), if(sentiment = 'neutral', 'neutral_rating', null)
-    from active
-    where effective_type = 'rating'
-
-    union all
-
-    select
-        'correction', 'feedback_correction', feedback_id, null, event_date, null, occurred_at, quality_weight, domain,
-        error_type, null, prompt_key, split, thread_key, record_hash, (correction_hash = answer_hash)::ubigint,
-        has_query and has_answer, false, null
-    from active
-    where effective_type = 'correction'
-
-    union all
-
-    select
-        'preference', 'feedback_correction_pair', feedback_id, null, event_date, null, occurred_at, quality_weight,
-        domain, null, null, prompt_key, split, thread_key, correction_hash, answer_hash,
-        has_query and has_answer, false, null
-    from active
-    where effective_type = 'correction' and correction_type in ('full_replacement', 'clarification')
-
-    union all
-
-    select
-        'preference', 'feedback_preference', feedback_id, null, event_date, null, occurred_at, quality_weight, domain,
-        null, null, prompt_key, split, thread_key, preferred_hash, answer_hash, has_query and has_answer, false, null
-    from active
-    where effective_type = 'preference'
-
-    union all
-
-    select
-        'preference', 'feedback_rating_pair', active.feedback_id, partners.feedback_id, active.event_date,
-        partners.event_date, greatest(active.occurred_at, coalesce(partners.occurred_at, active.occurred_at)),
-        least(active.quality_weight, coalesce(partners.quality_weight, active.quality_weight)), active.domain, null,
-        null, active.prompt_key, active.split, thread_key, coalesce(partners.answer_hash, 0), active.answer_hash,
-        active.has_query and active.has_answer and coalesce(partners.has_answer, true),
-        active.is_contested or partners.feedback_id is null, null
-    from active
-    join core__rating_partners as partners using (thread_key)
-    where active.sentiment = 'negative'
+        end as excluding_type
+    from candidates
 )
 
 select
-    left(md5(concat_ws('|', format, source, feedback_id, partner_id)), 20) as id,
+    -- begins with the row's own hash, so that all records of a row are neighbours in a release, which is in order of id
+    left(md5(feedback_id), 16) || left(md5(concat_ws('|', format, source, partner_id)), 8) as id,
     format,
     source,
     feedback_id,
@@ -94,7 +111,7 @@ select
     occurred_at,
     -- reasons before and after the one that looks at other candidates (conflicting)
     case
-        when early_reason is not null then early_reason
+        when excluding_type is not null then excluding_type
         when not has_text then 'missing_text'
         when is_contested then 'contested'
     end as early_reason,
@@ -119,5 +136,4 @@ select
     thread_key,
     side_a,
     side_b
-from candidates
-order by event_date, id
+from judged

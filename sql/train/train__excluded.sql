@@ -1,6 +1,6 @@
 -- One candidate that did not leave, with the one reason (T1).
--- grain: release_date, id
--- inputs: core__training_candidates by day, core__candidate_rivals
+-- grain: release_date, id (unordered)
+-- inputs: core__training_candidates, core__candidate_rivals
 -- params: release_date
 
 with judged as (
@@ -32,4 +32,3 @@ select
     $release_date::date as release_date
 from judged
 where reason is not null
-order by event_date, id

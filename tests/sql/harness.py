@@ -11,7 +11,7 @@ from dagster_project import queries
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.lake import Lake
-from dagster_project.tables import fit, store, store_days
+from dagster_project.tables import fit, store, store_days, store_query
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
 PARAMS = {"as_of": AS_OF, "min_weight": 0.3, "release_date": date(2026, 1, 31)}
@@ -58,8 +58,9 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
             store_days(lake, table, frame(table, rows).sort("event_date"))
         else:
             store(lake, table, [frame(table, rows)])
-    batches = list(queries.stream(lake, name, PARAMS | params))
     contract = TABLES.get(name)
     if contract is None:
-        return pl.concat(batches) if batches else pl.DataFrame()
-    return fit(name, pl.concat([contract.empty(), *(fit(name, batch) for batch in batches)]))
+        return queries.fetch(lake, name, PARAMS | params)
+    store_query(lake, name, PARAMS | params, memory_limit_mb=512)
+    rows = fit(name, pl.read_parquet(lake.path(name), hive_partitioning=False))
+    return rows.sort(contract.grain) if "(unordered)" in queries.query(name).sql else rows

@@ -30,6 +30,7 @@ SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
 CANDIDATE: dict[str, Any] = {
     "id": "0" * 16, "source": "feedback_correction", "quality_weight": 0.9, "tier": "premium", "origin_ids": ["f1"],
     "label": True,
+    "partner_response": None,
 }  # fmt: skip
 # T4, written out: what a trainer relies on.
 KEYS = {
@@ -49,7 +50,7 @@ def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
     error_types = feedback_keys(entries, "gristmill").select("error_type")
     more = pl.DataFrame(
         [{name: row.get(name, value) for name, value in CANDIDATE.items()} for row in rows],
-        schema_overrides={"label": pl.Boolean},
+        schema_overrides={"label": pl.Boolean, "partner_response": pl.String},
     )
     rendered = (
         entries.drop("quality_weight").hstack(error_types).hstack(more).select(*RECORDS[format], CONTEXT, *IDENTITY[1:])

@@ -1,0 +1,76 @@
+"""Fingerprints of source tables, kept while a file stays as it is: a scan of every row is most of what an idle run does.
+
+A file that was not written to since has the same size and times, its write-ahead log too. That is trusted only if its
+last change was a while before the look, because two changes within one tick of the clock leave the same times. The cache
+lies under `<home>/runs` and may be removed: it is no output, and a look without it gives the same.
+"""
+
+import json
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dagster_project.lake import write_atomically
+from dagster_project.sqlite_values import TableSpec
+
+TICK_SECONDS = 2.0
+
+
+def identity(database: Path) -> list[int]:
+    """Changes whenever the file or its write-ahead log is written to; an empty log is none."""
+    found: list[int] = []
+    for path in (database, database.with_name(database.name + "-wal")):
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            continue
+        if status.st_size:
+            found += [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    return found
+
+
+def is_settled(identified: list[int]) -> bool:
+    """Whether a later change is bound to show in the identity."""
+    newest = max([*identified[2::4], *identified[3::4]], default=0)
+    return bool(identified) and newest / 1e9 < time.time() - TICK_SECONDS
+
+
+@dataclass
+class Look:
+    """What one scan of a table found: per day its fingerprint, and the rowids of undated rows."""
+
+    days: list[list[Any]]
+    undated: list[int]
+    identity: list[int] = field(default_factory=list)
+
+
+class LookCache:
+    """Looks by file and table. Without a home nothing is kept."""
+
+    def __init__(self, home: Path | None) -> None:
+        self._path = home / "runs" / "looks.json" if home else None
+        self._looks: dict[str, dict[str, Any]] = {}
+        if self._path and self._path.exists():
+            try:
+                self._looks = json.loads(self._path.read_text(encoding="utf-8"))
+            except ValueError:  # a cache: what cannot be read is looked at again
+                self._looks = {}
+
+    def get(self, database: Path, spec: TableSpec) -> Look | None:
+        """The kept look if the file is still as it was. Ask after the read transaction has begun."""
+        kept = self._looks.get(_key(database, spec))
+        return Look(**kept) if kept and kept["identity"] == identity(database) else None
+
+    def put(self, database: Path, spec: TableSpec, look: Look) -> None:
+        """Keep a look whose identity was taken before the read transaction began."""
+        if self._path and is_settled(look.identity):
+            self._looks[_key(database, spec)] = asdict(look)
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path, json.dumps(self._looks, separators=(",", ":")))
+
+
+def _key(database: Path, spec: TableSpec) -> str:
+    return f"{database.absolute()} {spec.name} {spec.edited} {spec.measured} {pl.__version__}"
