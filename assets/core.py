@@ -1,9 +1,15 @@
-"""What is derived from the raw tables, one row per thing. Each is one query in sql/core."""
+"""What is derived, one row per thing. Each is one query in sql/core, but for what looks at texts or at the state."""
 
-from dagster_project.publish import sql_table
+from collections.abc import Iterator
 
-# quarantine__rows lets go of the sources; nothing is computed before that
-core__voices = sql_table("core__voices", after=["quarantine__rows"])
+import dagster as dg
+
+from dagster_project.distilled_answers import bring_distilled_answers_up_to_date
+from dagster_project.mill_run import STOP
+from dagster_project.publish import Mill, spec, sql_table, table_result
+from dagster_project.review.standing import bring_reviews_up_to_date
+
+core__voices = sql_table("core__voices")
 core__answers = sql_table("core__answers")
 core__feedback = sql_table("core__feedback")
 core__responses = sql_table("core__responses")
@@ -11,3 +17,42 @@ core__feedback_sessions = sql_table("core__feedback_sessions")
 core__correction_requests = sql_table("core__correction_requests")
 core__safety_queue = sql_table("core__safety_queue")
 core__signals = sql_table("core__signals")
+core__distillation_sources = sql_table("core__distillation_sources")
+
+
+@dg.multi_asset(
+    name="core__distilled_answers",
+    specs=[
+        spec(
+            "core__distilled_answers",
+            deps=[
+                core__distillation_sources,
+                "raw_distillation__distillation_examples",
+                "raw_distillation__examples",
+                "raw_distillation__raw_interactions",
+                "raw_distillation__chain_of_thought",
+                "raw_distillation__preference_pairs",
+                "raw_distillation__reasoning_patterns",
+                "raw_distillation__corrections",
+            ],
+            kinds=("polars",),
+        )
+    ],
+)
+def core__distilled_answers(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    made = bring_distilled_answers_up_to_date(mill)
+    yield table_result(mill, "core__distilled_answers", is_current=made == 0, more={"made_again": made})
+
+
+@dg.multi_asset(
+    name="core__reviews", specs=[spec("core__reviews", deps=["core__distilled_answers"], kinds=("polars",))]
+)
+def core__reviews(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    bring_reviews_up_to_date(mill)
+    yield table_result(mill, "core__reviews")
+
+
+core__distillation = sql_table("core__distillation")
+core__review_queue = sql_table("core__review_queue")

@@ -2,6 +2,7 @@
 
 from dagster_project.publish import sql_table
 
+metric__distillation_daily = sql_table("metric__distillation_daily")
 metric__feedback_daily = sql_table("metric__feedback_daily")
 metric__feedback_stats = sql_table("metric__feedback_stats")
 metric__error_patterns = sql_table("metric__error_patterns")

@@ -1,37 +1,43 @@
 """What comes in. Each table holds every valid row of its source; refused ones are in quarantine__rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
+from functools import partial
 
 import dagster as dg
 import polars as pl
 
+from dagster_project.distillation_days import bring_distillation_up_to_date
 from dagster_project.extract import TableSpec
 from dagster_project.feedback_days import bring_feedback_up_to_date
-from dagster_project.mill_run import STOP
+from dagster_project.mill_run import STOP, MillRun
 from dagster_project.partitions import DAILY
 from dagster_project.publish import (
     Mill,
     account_check_specs,
     account_results,
-    check,
-    check_spec,
+    key_is_once,
+    key_is_once_spec,
     retries_if_locked,
     spec,
     table_result,
 )
 from dagster_project.quarantine import Rule
-from dagster_project.raw_tables import bring_snapshot_up_to_date
-from dagster_project.sources import feedback
+from dagster_project.raw_tables import Account, bring_snapshot_up_to_date
+from dagster_project.sources import distillation, feedback
 
+source_distillation = dg.AssetSpec(
+    "source_distillation", group_name="sources", kinds={"sqlite"}, description="SAM's distillation.db (seed 2)"
+)
 source_feedback = dg.AssetSpec(
     "source_feedback", group_name="sources", kinds={"sqlite"}, description="SAM's feedback.db (seed 0)"
 )
 
 
 def snapshot_table(
-    table: str, source: dg.AssetSpec, table_spec: TableSpec, rules: tuple[Rule, ...], is_united: bool
-) -> dg.AssetsDefinition:
+    table: str, source: dg.AssetSpec, table_spec: TableSpec, rules: tuple[Rule, ...], is_united: bool,
+    mend: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows,
+) -> dg.AssetsDefinition:  # fmt: skip
     """An optional source table that is not kept by day."""
 
     @dg.multi_asset(
@@ -40,7 +46,7 @@ def snapshot_table(
     def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
         STOP.check()
         with retries_if_locked(context, mill):
-            account = bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united)
+            account = bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united, mend)
         yield table_result(mill, table, account_results(mill, table, account))
 
     return read
@@ -65,32 +71,59 @@ raw_feedback__stored_sessions = snapshot_table(
 )
 
 
-@dg.multi_asset(
-    name="raw_feedback__entries",
-    specs=[
-        spec("raw_feedback__entries", deps=[source_feedback, raw_feedback__responses], kinds=("polars",), by_day=DAILY),
-        spec("core__feedback_keys", deps=["raw_feedback__entries"], kinds=("polars",), by_day=DAILY),
-    ],
-    check_specs=[
-        *account_check_specs("raw_feedback__entries"),
-        check_spec("raw_feedback__entries", "raw_feedback__entries__key_is_once"),
-    ],
-    backfill_policy=dg.BackfillPolicy.single_run(),
+def dated_table(
+    table: str, source: dg.AssetSpec, bring_up_to_date: Callable[[MillRun], Account], deps: Sequence[object] = (),
+    companions: Sequence[str] = (),
+) -> dg.AssetsDefinition:  # fmt: skip
+    """A source table that is kept by day, and what is computed with it while its text is in memory."""
+
+    @dg.multi_asset(
+        name=table,
+        specs=[
+            spec(table, deps=[source, *deps], kinds=("polars",), by_day=DAILY),
+            *(spec(name, deps=[table], kinds=("polars",), by_day=DAILY) for name in companions),
+        ],
+        check_specs=[*account_check_specs(table), key_is_once_spec(table)],
+        backfill_policy=dg.BackfillPolicy.single_run(),
+    )
+    def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
+        STOP.check()
+        with retries_if_locked(context, mill):
+            account = bring_up_to_date(mill)
+        if not context.has_partition_key_range and not context.has_partition_key:
+            for name in (table, *companions):  # the run chose the days itself (G7): say which ones changed
+                for day in account.changed_days:
+                    if day <= datetime.now(UTC).date():  # a partition begins when its day does
+                        context.log_event(dg.AssetMaterialization(name, partition=str(day)))
+        more = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
+        results = [*account_results(mill, table, account), key_is_once(mill, table, is_current=not account.changed_days)]
+        yield table_result(mill, table, results, more=more)
+        for name in companions:
+            yield table_result(mill, name, more=more)
+
+    return read
+
+
+raw_feedback__entries = dated_table(
+    "raw_feedback__entries",
+    source_feedback,
+    bring_feedback_up_to_date,
+    deps=[raw_feedback__responses],
+    companions=["core__feedback_keys"],
 )
-def raw_feedback__entries(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
-    STOP.check()
-    with retries_if_locked(context, mill):
-        account = bring_feedback_up_to_date(mill)
-    tables = ("raw_feedback__entries", "core__feedback_keys")
-    if not context.has_partition_key_range and not context.has_partition_key:
-        for table in tables:  # the run chose the days itself (G7): say which ones changed
-            for day in account.changed_days:
-                if day <= datetime.now(UTC).date():  # a partition begins when its day does
-                    context.log_event(dg.AssetMaterialization(table, partition=str(day)))
-    more = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
-    once = check(mill, tables[0], "raw_feedback__entries__key_is_once", is_current=not account.changed_days)
-    yield table_result(mill, tables[0], [*account_results(mill, tables[0], account), once], more=more)
-    yield table_result(mill, tables[1], more=more)
+DISTILLATION = [
+    *(
+        dated_table(table, source_distillation, partial(bring_distillation_up_to_date, asset=table))
+        for table in distillation.DATED
+    ),
+    *(
+        snapshot_table(
+            table, source_distillation, table_spec, distillation.rules_of(table_spec), is_united=True,
+            mend=partial(distillation.mended_json, table=table_spec.name),
+        )
+        for table, table_spec in distillation.UNDATED.items()
+    ),
+]  # fmt: skip
 
 
 @dg.multi_asset(
@@ -103,6 +136,8 @@ def raw_feedback__entries(context: dg.AssetExecutionContext, mill: Mill) -> Iter
                 raw_feedback__responses,
                 raw_feedback__stored_aggregates,
                 raw_feedback__stored_sessions,
+                *distillation.DATED,
+                *distillation.UNDATED,
             ],
             kinds=("polars",),
         )

@@ -6,7 +6,7 @@ import dagster as dg
 
 from dagster_project.contracts import TABLES
 from dagster_project.mill_run import STOP
-from dagster_project.publish import Mill
+from dagster_project.publish import BY_DAY, Mill
 from dagster_project.warehouse import publish
 
 
@@ -15,7 +15,7 @@ from dagster_project.warehouse import publish
     specs=[
         dg.AssetSpec(
             "warehouse",
-            deps=[name for name, table in TABLES.items() if not table.is_by_day],  # those come before all others anyway
+            deps=[name for name in TABLES if name not in BY_DAY],  # those come before all others anyway
             group_name="serving",
             kinds={"duckdb"},
             description="warehouse.duckdb, the snapshot it reads, the lake and the release: published together.",

@@ -9,7 +9,8 @@ from dagster_project.publish import Mill, spec, sql_table, table_result
 from dagster_project.training.release import FORMATS, bring_release_up_to_date
 
 core__rating_partners = sql_table("core__rating_partners")
-core__training_candidates = sql_table("core__training_candidates")
+core__feedback_candidates = sql_table("core__feedback_candidates")
+core__distillation_candidates = sql_table("core__distillation_candidates")
 core__candidate_rivals = sql_table("core__candidate_rivals")
 train__excluded = sql_table("train__excluded")
 
@@ -19,7 +20,14 @@ train__excluded = sql_table("train__excluded")
     specs=[
         spec(
             f"train__{format}",
-            deps=[core__training_candidates, core__candidate_rivals, train__excluded, "raw_feedback__entries"],
+            deps=[
+                core__feedback_candidates,
+                core__distillation_candidates,
+                core__candidate_rivals,
+                train__excluded,
+                "raw_feedback__entries",
+                "core__distillation_sources",
+            ],
             kinds=("polars",),
         )
         for format in FORMATS

@@ -46,10 +46,11 @@ def settings() -> configuration.Config:
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=0, help="How many feedback rows.")] = 6000,
+    rows: Annotated[int, typer.Option(min=0, help="How many feedback rows; a fifth as many distilled examples.")] = 6000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same rows.")] = 1,
 ) -> None:
     """Write demo source databases, dirty rows included, under <home>/sources."""
+    from dagster_project.demo.distillation import write_distillation
     from dagster_project.demo.feedback import write_feedback_files
     from dagster_project.lock import make_home
 
@@ -58,10 +59,12 @@ def demo(
     folder = home / "sources"
     folder.mkdir(exist_ok=True)
     planted = write_feedback_files(folder, rows, seed)
-    typer.echo(f"wrote {rows:,} feedback rows to {folder}")
-    typer.echo(
-        "planted: " + ", ".join(f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(planted.items()))
-    )
+    distilled = rows // 5
+    links = write_distillation(folder / "distillation.db", distilled, seed, feedback=folder / "feedback.db")
+    typer.echo(f"wrote {rows:,} feedback rows and {distilled:,} distilled interactions to {folder}")
+    for system, counts in (("feedback", planted), ("distillation", links)):
+        told = (f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(counts.items()))
+        typer.echo(f"planted in {system}: {', '.join(told)}")
 
 
 @app.command()

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from dagster_project.errors import GristmillError
 
-SYSTEMS = ("feedback",)
+SYSTEMS = ("feedback", "distillation")
 RATING_SCALES = ("thumbs", "five")
 
 
@@ -40,25 +40,42 @@ class Config:
     sources: Mapping[str, tuple[SourceFile, ...]] = field(default_factory=dict)
     min_weight: float = 0.3
     split_key: str = "gristmill"
+    ready_score: float = 0.7  # a pending example with at least this score may leave (D6)
+    auto_ready: bool = True  # false: only what a person approved leaves
+    synthetic_pairs: bool = False  # whether pairs the teacher wrote both sides of leave (D2)
+    review_corrections: bool = False  # whether a user's correction waits for a reviewer (D8)
+    second_review_share: float = 0.1  # of judged items, how many a second reviewer is asked to judge blind
+    review_batch: int = 500  # how many items a batch file holds at most
     busy_timeout_seconds: float = 30.0
     memory_limit_mb: int = 512
     min_free_mb: int = 200
 
     def rules_hash(self) -> str:
         """Identity of the settings that change what tables hold (G12). Paths and limits do not."""
-        rules = {"min_weight": self.min_weight, "split_key": self.split_key}
+        rules = {
+            "min_weight": self.min_weight, "split_key": self.split_key, "ready_score": self.ready_score,
+            "auto_ready": self.auto_ready, "synthetic_pairs": self.synthetic_pairs,
+            "review_corrections": self.review_corrections,
+        }  # fmt: skip
         return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
 
 
 SETTINGS: dict[str, type] = {
     "min_weight": float,
     "split_key": str,
+    "ready_score": float,
+    "auto_ready": bool,
+    "synthetic_pairs": bool,
+    "review_corrections": bool,
+    "second_review_share": float,
+    "review_batch": int,
     "busy_timeout_seconds": float,
     "memory_limit_mb": int,
     "min_free_mb": int,
 }
-LEAST = {"busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
-NOUNS = {float: "a number", int: "a whole number", str: "a text"}
+LEAST = {"review_batch": 1, "busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
+SHARES = ("min_weight", "ready_score", "second_review_share")
+NOUNS = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
 KEYS = {"home", "rating_scale", *SYSTEMS, *SETTINGS}
 
 
@@ -101,8 +118,9 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
         for key, kind in SETTINGS.items()
         if setting(key) is not None
     }
-    if not 0 <= settings.get("min_weight", 0.3) <= 1:
-        raise GristmillError(f"min_weight must be between 0 and 1, not {settings['min_weight']}")
+    for key in SHARES:
+        if not 0 <= settings.get(key, 0) <= 1:
+            raise GristmillError(f"{key} must be between 0 and 1, not {settings[key]}")
     for key, least in LEAST.items():
         if settings.get(key, least) < least:
             raise GristmillError(f"{key} must be at least {least}, not {settings[key]}")
@@ -153,6 +171,12 @@ def _rating_scale(value: Any, key: str) -> str:
 
 
 def _typed(kind: type, value: Any, key: str) -> Any:
+    if kind is bool:
+        words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+        found = value if isinstance(value, bool) else words.get(str(value).strip().lower())
+        if found is None:
+            raise GristmillError(f"{key} must be {NOUNS[kind]}, not {value!r}")
+        return found
     try:
         return kind(value)
     except (TypeError, ValueError) as error:

@@ -7,7 +7,7 @@ import polars as pl
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
 from dagster_project.quarantine import Rule
-from dagster_project.raw_tables import QUARANTINE, Account, DatedIntake
+from dagster_project.raw_tables import QUARANTINE, Account, DatedIntake, unknown_words
 from dagster_project.signals.feedback_keys import feedback_keys
 from dagster_project.sources import feedback
 from dagster_project.tables import store_days
@@ -15,6 +15,9 @@ from dagster_project.writeback import read_ledger, undo_own_writes
 
 ENTRIES, KEYS, RESPONSES = "raw_feedback__entries", "core__feedback_keys", "raw_feedback__responses"
 ORPHAN = "orphan:response_id"
+VOCABULARIES = {
+    "domain": feedback.DOMAINS, "correction_type": feedback.CORRECTION_TYPES, "flag_type": feedback.FLAG_TYPES,
+}  # fmt: skip
 KEYS_CODE = (
     "sources/feedback.py", "signals/text_keys.py", "signals/feedback_keys.py", "signals/error_type.py",
     "training/templates.py", "writeback.py",
@@ -45,7 +48,8 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
     account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
     stored = run.lake.catalog.sources[ENTRIES]
     known_words = run.lake.published.sources.get(ENTRIES, {}).get("unknown_words")
-    stored["unknown_words"] = unknown_words(run) if account.changed_days or known_words is None else known_words
+    is_changed = account.changed_days or known_words is None
+    stored["unknown_words"] = unknown_words(run, ENTRIES, VOCABULARIES) if is_changed else known_words
     account.unknown_words = stored["unknown_words"]
     run.accounts[ENTRIES] = account
     return account
@@ -84,22 +88,3 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.Series |
 
 def _published_versions(run: MillRun) -> list[tuple[str, int]]:
     return [(p, stored.version) for p, stored in sorted(run.lake.published.tables.get(RESPONSES, {}).items())]
-
-
-def unknown_words(run: MillRun) -> dict[str, int]:
-    """Values of open vocabularies we do not know, with how often they occur (G8)."""
-    files = run.lake.files(ENTRIES)
-    if not files:
-        return {}
-    rows = pl.scan_parquet(files, hive_partitioning=False)
-    vocabularies = (
-        ("domain", feedback.DOMAINS), ("correction_type", feedback.CORRECTION_TYPES), ("flag_type", feedback.FLAG_TYPES),
-    )  # fmt: skip
-    found: dict[str, int] = {}
-    for column, known in vocabularies:
-        words = rows.select(pl.col(column).alias("word")).group_by("word").len().collect(engine="streaming")
-        strange = words.filter(
-            pl.col("word").is_not_null() & (feedback.word("word") != "") & ~feedback.word("word").is_in(known)
-        )
-        found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
-    return found

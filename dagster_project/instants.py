@@ -20,7 +20,8 @@ def repair_milliseconds(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFr
     if not number.sum():
         return rows.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("repairs"))
     return rows.with_columns(
-        *(pl.when(found).then(pl.col(c) / 1000).otherwise(pl.col(c)).alias(c) for c, found in in_milliseconds.items()),
+        # a column of divisors: by a constant Polars divides with its reciprocal, and misses the nearest number
+        *(pl.col(c) / pl.when(found).then(1000.0).otherwise(1.0) for c, found in in_milliseconds.items()),
         pl.Series("repairs", notes, dtype=pl.List(pl.String)).gather(number),
     )
 

@@ -24,9 +24,9 @@ from dagster_project.intake import OpenFile, Seen, look
 from dagster_project.lake import Lake
 from dagster_project.lock import check_free_space, home_lock
 from dagster_project.looks import LookCache
-from dagster_project.sources import feedback
+from dagster_project.sources import distillation, feedback
 
-DATED_SPECS: dict[str, TableSpec] = {"raw_feedback__entries": feedback.ENTRIES}
+DATED_SPECS: dict[str, TableSpec] = {"raw_feedback__entries": feedback.ENTRIES, **distillation.DATED}
 FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
 
 
@@ -104,11 +104,15 @@ class MillRun:
             self._files[system] = self._open_files(system)
         return [file for file in self._files[system] if table is None or table in file.database.tables]
 
+    def files_with(self, spec: TableSpec) -> list[OpenFile]:
+        """The open databases a table is read from."""
+        return self.files(spec.system, spec.name if spec.is_optional else None)
+
     def seen(self, asset: str) -> Seen:
         """Fingerprints of a dated table, taken once in the run's own read transactions."""
         if asset not in self._seen:
             spec = DATED_SPECS[asset]
-            self._seen[asset] = look(self.files(spec.system), spec, self.looks)
+            self._seen[asset] = look(self.files_with(spec), spec, self.looks)
         return self._seen[asset]
 
     def close_sources(self) -> None:
@@ -149,7 +153,9 @@ class MillRun:
     @property
     def params(self) -> Mapping[str, Any]:
         """What SQL files may bind."""
-        return {"as_of": self.as_of, "min_weight": self.config.min_weight, "release_date": self.release_date}
+        settings = ("min_weight", "ready_score", "auto_ready", "synthetic_pairs", "review_corrections")
+        chosen = {name: getattr(self.config, name) for name in settings}
+        return {"as_of": self.as_of, "release_date": self.release_date, **chosen}
 
 
 def parse_as_of(text: str) -> datetime:

@@ -75,12 +75,16 @@ def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnecti
         yield connection
 
 
-def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
-    """Make a table of the lake visible under its name: its files, or an empty table of the contract's shape."""
+def relation(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
+    """A table of the lake: its files, or an empty table of the contract's shape."""
     files = [str(path) for path in lake.files(table)]
     empty = TABLES[table].empty().to_arrow()
-    relation = connection.read_parquet(files, hive_partitioning=False) if files else connection.from_arrow(empty)
-    relation.create_view(table, replace=True)
+    return connection.read_parquet(files, hive_partitioning=False) if files else connection.from_arrow(empty)
+
+
+def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
+    """Make a table of the lake visible under its name."""
+    relation(connection, lake, table).create_view(table, replace=True)
 
 
 def write(

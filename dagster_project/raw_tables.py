@@ -4,7 +4,7 @@ The account of each day stays in the catalogue: how it looked at the source, how
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
@@ -17,8 +17,9 @@ from dagster_project.extract import TableSpec
 from dagster_project.instants import repair_milliseconds
 from dagster_project.intake import DatedTable, DayGroup
 from dagster_project.lake import NO_DAY
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.mill_run import DATED_SPECS, MillRun, code_hash
 from dagster_project.quarantine import Rule, split
+from dagster_project.sources import feedback
 from dagster_project.tables import store
 
 QUARANTINE = "quarantine__rows"
@@ -58,7 +59,7 @@ class DatedIntake:
         `code` and `settings` decide what they hold: another version of them reads everything again (G12).
         """
         self.run, self.lake, self.asset, self.table = run, run.lake, asset, table
-        self.files = run.files(table.spec.system)
+        self.files = run.files_with(table.spec)
         self.seen = run.seen(asset)
         self.store_kept = store_kept
         self.tables = (asset, *companions)
@@ -186,7 +187,7 @@ class DatedIntake:
 
     def _settle_repeated_keys(self) -> set[date]:
         """Keys under more than one day: a row that moved makes its old day be read again, else the latest row counts."""
-        repeated = queries.fetch(self.lake, f"{self.asset}__key_is_once", {}, self.run.config.memory_limit_mb)
+        repeated = repeated_keys(self.run, self.asset)
         if repeated.is_empty():
             return set()
         order = {file.label: file.order for file in self.files}
@@ -261,12 +262,39 @@ class DatedIntake:
         )
 
 
+def repeated_keys(run: MillRun, asset: str) -> pl.DataFrame:
+    """Rows whose key is in the lake under more than one day (G7): a row that moved, or two files that disagree (F3)."""
+    key = DATED_SPECS[asset].key
+    with queries.engine(run.lake, run.config.memory_limit_mb) as connection:
+        rows = queries.relation(connection, run.lake, asset).project(
+            f'"{key}" as key, event_date, occurred_at, source_file, source_rowid'
+        )
+        repeated = rows.aggregate("key, count(*) as row_count", "key").filter("row_count > 1").project("key").set_alias("repeated")
+        return rows.join(repeated, "key", how="semi").order("key, event_date").pl()
+
+
+def unknown_words(run: MillRun, asset: str, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Values of open vocabularies we do not know, with how often they occur (G8)."""
+    files = run.lake.files(asset)
+    if not files:
+        return {}
+    rows = pl.scan_parquet(files, hive_partitioning=False)
+    found: dict[str, int] = {}
+    for column, known in vocabularies.items():
+        words = rows.select(pl.col(column).alias("word")).group_by("word").len().collect(engine="streaming")
+        is_word = pl.col("word").is_not_null() & (feedback.word("word") != "")
+        strange = words.filter(is_word & ~feedback.word("word").is_in(list(known)))
+        found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
+    return found
+
+
 def bring_snapshot_up_to_date(
-    run: MillRun, asset: str, spec: TableSpec, rules: Sequence[Rule], is_united: bool
-) -> Account:
+    run: MillRun, asset: str, spec: TableSpec, rules: Sequence[Rule], is_united: bool,
+    mend: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows,
+) -> Account:  # fmt: skip
     """An optional table that is not kept by day: read whole when it looks different from when it was read.
 
-    `is_united`: files are united by key, else each file's row stands for itself.
+    `is_united`: files are united by key, else each file's row stands for itself. `mend` makes a batch canonical.
     """
     lake, files = run.lake, run.files(spec.system, spec.name)
     seen = intake.look(files, spec, run.looks)
@@ -275,7 +303,7 @@ def bring_snapshot_up_to_date(
     known = lake.catalog.sources.get(asset, {})
     if run.choice.full or {key: known.get(key) for key in stored} != stored:
         frames = [
-            repair_milliseconds(batch, [c for c in ("timestamp",) if c in spec.columns]).with_columns(
+            mend(repair_milliseconds(batch, [c for c in ("timestamp",) if c in spec.columns])).with_columns(
                 pl.lit(file.label).alias("source_file"), pl.lit(file.order, dtype=pl.Int32).alias("file_order"),
                 pl.lit(None, dtype=pl.Datetime("us", "UTC")).alias("occurred_at"),
             )

@@ -12,9 +12,14 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
-POLARS_TYPES = {"text": pl.String, "integer": pl.Int64, "real": pl.Float64}
-SAMPLE_VALUES = {"text": "''", "integer": "0", "real": "0.0"}
-GOOD_TYPES = {"text": "('text', 'blob')", "integer": "('integer')", "real": "('real', 'integer')"}
+# An `id` is a text or a whole number, whatever the table declares, and is read as text.
+POLARS_TYPES = {"text": pl.String, "id": pl.String, "integer": pl.Int64, "real": pl.Float64}
+SAMPLE_VALUES = {"text": "''", "id": "''", "integer": "0", "real": "0.0"}
+GOOD_TYPES = {
+    "text": "('text', 'blob')", "id": "('text', 'blob', 'integer')", "integer": "('integer')",
+    "real": "('real', 'integer')",
+}  # fmt: skip
+TEXTS = ("text", "id")
 
 # Valid event times (G1) in seconds; half a microsecond lower because instants are rounded to microseconds.
 HALF_MICROSECOND = 0.0000005
@@ -28,13 +33,14 @@ class TableSpec:
 
     system: str
     name: str
-    columns: Mapping[str, str]  # column -> text | integer | real
+    columns: Mapping[str, str]  # column -> text | id | integer | real
     required: tuple[str, ...]
     key: str
     event_time: str | None = None
     edited: tuple[str, ...] = ()  # small columns the source edits in place: part of a day's fingerprint (G7)
     measured: tuple[str, ...] = ()  # long texts of which the fingerprint takes the length only
     left_behind: tuple[str, ...] = ()  # known columns we do not read
+    is_optional: bool = False  # a file may lack it
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,11 @@ def fast_query(spec: TableSpec, shape: TableShape) -> str:
     selected = [f"{shape.rowid} as source_rowid"]
     for column, declared in shape.present.items():
         name = quoted(column)
-        if spec.columns[column] == "text" and not re.search("CHAR|CLOB|TEXT", declared.upper()):
+        if spec.columns[column] == "id":
+            selected.append(
+                f"case when typeof({name}) = 'real' then cast(x'ff' as text) else cast({name} as text) end as {name}"
+            )
+        elif spec.columns[column] == "text" and not re.search("CHAR|CLOB|TEXT", declared.upper()):
             # ADBC would print a number as text here; without a text affinity numbers can be stored. Bytes that are
             # no UTF-8 send the stretch to the careful path.
             selected.append(
@@ -81,7 +91,7 @@ def careful_query(spec: TableSpec, shape: TableShape) -> str:
     selected = [f"{shape.rowid} as source_rowid"]
     for column in shape.present:
         name, kind = quoted(column), spec.columns[column]
-        value = f"cast({name} as blob)" if kind == "text" else name
+        value = f"cast(cast({name} as text) as blob)" if kind == "id" else f"cast({name} as blob)" if kind == "text" else name
         selected.append(f"case when typeof({name}) in {GOOD_TYPES[kind]} then {value} end as {name}")
         selected.append(f"typeof({name}) as {quoted(column + ' type')}")
     selected.append(f"cast({_extra(shape)} as blob) as extra")
@@ -99,7 +109,7 @@ def _extra(shape: TableShape) -> str:
 def careful_types(spec: TableSpec, shape: TableShape) -> dict[str, str]:
     types = {"source_rowid": "0"}
     for column in shape.present:
-        types[column] = "x''" if spec.columns[column] == "text" else SAMPLE_VALUES[spec.columns[column]]
+        types[column] = "x''" if spec.columns[column] in TEXTS else SAMPLE_VALUES[spec.columns[column]]
         types[f"{column} type"] = "''"
     return types | {"extra": "x''"}
 
@@ -111,7 +121,7 @@ def decode_careful(rows: pa.Table, spec: TableSpec, shape: TableShape) -> pl.Dat
     for column in shape.present:
         stored = pl.col(f"{column} type")
         wrong = ~stored.is_in([*re.findall(r"\w+", GOOD_TYPES[spec.columns[column]]), "null"])
-        if spec.columns[column] == "text":
+        if spec.columns[column] in TEXTS:
             decoded = decode_or_mark(frame.select(column), column)[column]
             undecodable = frame[column].is_not_null() & decoded.is_null()
             frame = frame.with_columns(decoded, undecodable.alias(f"{column} undecodable"))
@@ -148,7 +158,7 @@ def with_problems(frame: pl.DataFrame, spec: TableSpec, shape: TableShape) -> pl
     found = [
         pl.when(pl.col(column).str.contains("\0", literal=True)).then(pl.lit(f"bad_text:{column}"))
         for column in shape.present
-        if spec.columns[column] == "text"
+        if spec.columns[column] in TEXTS
     ]
     found += [
         pl.when(pl.col(column).is_finite().not_()).then(pl.lit(f"not_finite:{column}"))

@@ -24,6 +24,8 @@ def changed_days(config: Config) -> dict[date, str]:
                 OpenFile(file.label, order, stack.enter_context(SqliteDatabase(file.path, config.busy_timeout_seconds)))
                 for order, file in enumerate(config.sources.get(spec.system, ()))
             ]
+            if spec.is_optional:
+                files = [file for file in files if spec.name in file.database.tables]
             seen = intake.look(files, spec, LookCache(config.home))
             stored = catalog.sources.get(asset, {}).get("days", {})
             accounts = {day: entry for day, entry in stored.items() if day != "undated"}

@@ -2,6 +2,9 @@
 
 from dagster_project.contracts.table import Table
 
+CANDIDATE = """id format source origin_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
+    quality_weight tier domain error_type? label? prompt_key split thread_key side_a side_b"""
+
 ALL = (
     Table(
         "core__feedback_keys",
@@ -35,6 +38,46 @@ ALL = (
         source_quality_weight? is_contested? error_type? correction_type? flag_type? domain response_confidence?
         is_escalated is_processed has_query has_answer prompt_key split thread_key answer_key answer_hash
         correction_hash? preferred_hash? record_hash?""",
+    ),
+    Table(
+        "core__distillation_sources",
+        "One source row of a distilled example; rows of the same interaction are one example (D2).",
+        ("example_id", "place"),
+        "example_id place table source_id event_date example_date origin",
+    ),
+    Table(
+        "core__distilled_answers",
+        "One distilled example as its own texts tell: merged over generations, extracted, flagged, scored (D2-D5).",
+        ("example_id",),
+        """example_id source_id origin session_id? occurred_at event_date prompt_key split thread_key answer_hash
+        attempt_hash? domain subdomain? task_type? reasoning_type? reasoning_steps? tool_usage? corrections? principles?
+        complexity? stored_complexity? step_count error_count principle_count quality_flags source_quality_score?
+        quality_score source_review source_training_format? has_query has_answer has_attempt changed_fraction? is_failed
+        extracted source_rows content_hash""",
+        is_by_day=True,
+    ),
+    Table(
+        "core__reviews",
+        "One example or user correction our own reviewers judged (D8).",
+        ("example_id",),
+        "example_id review_verdict reviewer note? decided_at",
+    ),
+    Table(
+        "core__distillation",
+        "One distilled example: its worth, what users say of it, whether it may leave and as what.",
+        ("example_id",),
+        """example_id source_id origin session_id? occurred_at event_date prompt_key split thread_key answer_hash
+        attempt_hash? domain subdomain? task_type? reasoning_type? complexity? step_count quality_score
+        source_quality_score? quality_flags quality_weight review_status is_own_review is_ready training_format
+        feedback_verdict? feedback_count has_query has_answer has_attempt changed_fraction? is_failed extracted
+        source_rows""",
+    ),
+    Table(
+        "core__review_queue",
+        "One example or user correction that waits for a person, most valuable first (D8).",
+        ("item_id",),
+        """rank item_id kind event_date domain quality_score quality_flags is_contradicted has_attempt has_feedback
+        review_reasons""",
     ),
     Table(
         "core__responses",
@@ -75,11 +118,16 @@ ALL = (
         "thread_key feedback_id? event_date? occurred_at? quality_weight? has_answer? answer_hash?",
     ),
     Table(
-        "core__training_candidates",
-        "One candidate for a training set as its own row sees it: for what format, and what speaks against it (T1).",
+        "core__feedback_candidates",
+        "One feedback row as a candidate for a training set: for what format, and what speaks against it (T1).",
         ("id",),
-        """id format source feedback_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
-        quality_weight tier domain error_type? label? prompt_key split thread_key side_a side_b""",
+        CANDIDATE,
+    ),
+    Table(
+        "core__distillation_candidates",
+        "One distilled example as a candidate for a training set: for what format, and what speaks against it (T1, D7).",
+        ("id",),
+        CANDIDATE,
     ),
     Table(
         "core__candidate_rivals",

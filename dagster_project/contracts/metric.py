@@ -4,6 +4,16 @@ from dagster_project.contracts.table import Table
 
 ALL = (
     Table(
+        "metric__distillation_daily",
+        "One day of distilled examples by domain: how many, of what kind and worth, and what became of them.",
+        ("event_date", "domain"),
+        """event_date domain example_count chain_of_thought_count tool_use_count correction_count direct_count
+        multi_step_count meta_cognitive_count instruction_format_count cot_format_count correction_format_count
+        preference_format_count pending_count approved_count rejected_count ready_count mean_score validated_rate
+        contradicted_rate repetition_rate incomplete_rate no_reasoning_rate too_short_rate too_long_rate code_only_rate
+        refusal_rate uncertain_rate outdated_rate hallucination_risk_rate""",
+    ),
+    Table(
         "metric__feedback_daily",
         "One day and domain: active feedback by type and sentiment.",
         ("event_date", "domain"),

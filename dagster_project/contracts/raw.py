@@ -2,6 +2,9 @@
 
 from dagster_project.contracts.table import Table
 
+# Raw tables keep what the source says; vocabularies and ranges are those of the tables made from them.
+UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format")
+
 ALL = (
     Table(
         "raw_feedback__entries",
@@ -35,6 +38,94 @@ ALL = (
         """session_id total_responses? feedback_given? positive_count? negative_count? correction_count? extra?
         source_file source_rowid""",
         unchecked=("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count"),
+    ),
+    Table(
+        "raw_distillation__distillation_examples",
+        "One distilled interaction as the newest generation stores it (seed 2).",
+        ("id",),
+        """id session_id? created_at query query_context? sam_attempt? sam_confidence? sam_reasoning? claude_response
+        reasoning_type? reasoning_steps? tool_usage? corrections? principles? domain subdomain? task_type? complexity?
+        quality_score? stored_flags? human_reviewed? reviewer_notes? training_ready? training_format? export_count?
+        last_exported_at? extra? occurred_at event_date source_file source_rowid repairs is_written_back prompt_key split
+        interaction_key""",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__examples",
+        "One distilled interaction as the normalised generation stores it.",
+        ("id",),
+        """id query sam_attempt? claude_response reasoning_type? domain complexity? quality_score? human_reviewed? approved?
+        reviewer_notes? reasoning_pattern_id? created_at reviewed_at? exported_at? extra? occurred_at event_date source_file
+        source_rowid repairs prompt_key split interaction_key""",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__raw_interactions",
+        "One interaction of the legacy generation.",
+        ("id",),
+        """id prompt response domain quality_score? processed? created_at extra? occurred_at event_date source_file
+        source_rowid repairs prompt_key split interaction_key thought_id""",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__chain_of_thought",
+        "The reasoning of a legacy interaction; has no full response.",
+        ("id",),
+        """id prompt reasoning_steps? final_answer? domain complexity? success? created_at extra? occurred_at event_date
+        source_file source_rowid repairs prompt_key split interaction_key""",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__preference_pairs",
+        "A good and a bad answer, both written by the teacher.",
+        ("id",),
+        """id prompt good_response bad_response reason? domain created_at extra? occurred_at event_date source_file
+        source_rowid repairs prompt_key split interaction_key""",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__reasoning_patterns",
+        "How the teacher reasoned in a row of `examples`.",
+        ("id",),
+        """id example_id reasoning_type? reasoning_steps? tool_usage? complexity? confidence? created_at? extra? source_file
+        source_rowid repairs""",
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__corrections",
+        "What SAM got wrong in a row of `examples`.",
+        ("id",),
+        """id example_id error_type? what_sam_said? what_was_wrong? correct_answer? improvements? lesson_learned? created_at?
+        extra? source_file source_rowid repairs""",
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__review_queue",
+        "The source's own review queue; our own decides, this one is kept to look at.",
+        ("id",),
+        """id example_id priority? reason? status? assigned_to? created_at? updated_at? extra? source_file source_rowid
+        repairs""",
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__principles",
+        "A principle the source distilled; reference, never an example (D2).",
+        ("id",),
+        """id domain? principle examples? importance? source_count? verified? created_at? updated_at? extra? source_file
+        source_rowid repairs""",
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_distillation__skill_templates",
+        "A skill template of the source; reference, never an example (D2).",
+        ("id",),
+        "id name? description? pattern? examples? domains? created_at? extra? source_file source_rowid repairs",
+        unchecked=UNCHECKED,
     ),
     Table(
         "quarantine__rows",

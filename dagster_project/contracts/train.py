@@ -12,6 +12,12 @@ ALL = (
         f"instruction input output context? {IDENTITY}",
     ),
     Table(
+        "train__cot",
+        "One example of reasoning: a question and the teacher's answer with its steps.",
+        ("release_date", "id"),
+        f"instruction input output context? {IDENTITY}",
+    ),
+    Table(
         "train__correction",
         "One correction example: an answer, what was wrong with it, and the corrected one.",
         ("release_date", "id"),

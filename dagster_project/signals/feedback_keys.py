@@ -19,10 +19,12 @@ NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
 def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     """One row per entry, in the same order."""
     hashes = prompt_keys(entries["original_query"], split_key).with_columns(
-        _hash_or_null(normal_prompts(entries["conversation_context"])).fill_null(NO_CONTEXT).alias("context_hash"),
         normal_answers(entries["original_response"]).hash().alias("answer_hash"),
         _hash_or_null(normal_answers(entries["correction"])).alias("correction_hash"),
         _hash_or_null(normal_answers(entries["preferred_response"])).alias("preferred_hash"),
+    )
+    hashes = hashes.with_columns(
+        thread_keys(hashes.select("prompt_key", entries["conversation_context"])).alias("thread_key")
     )
     rows = entries.hstack(hashes).with_columns(
         word("feedback_type").alias("feedback_type"),
@@ -35,7 +37,6 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     )
     rows = rows.with_columns(_is_comment().alias("is_comment")).with_columns(
         pl.when("is_comment").then(pl.lit("rating")).otherwise("feedback_type").alias("effective_type"),
-        pl.struct("prompt_key", "context_hash").hash().alias("thread_key"),
         _voter().alias("voter_id"),
     )
     is_rating = pl.col("effective_type") == "rating"
@@ -90,6 +91,14 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         "preferred_hash",
         _record_hash(rows).alias("record_hash"),
     )
+
+
+def thread_keys(rows: pl.DataFrame) -> pl.Series:
+    """What two texts must share to answer the same question: `prompt_key`, and `conversation_context` as G10 compares it."""
+    context = _hash_or_null(normal_prompts(rows["conversation_context"])).fill_null(NO_CONTEXT)
+    return rows.select("prompt_key", context.alias("context_hash")).select(
+        pl.struct("prompt_key", "context_hash").hash().alias("thread_key")
+    ).to_series()  # fmt: skip
 
 
 def _error_types(rows: pl.DataFrame) -> pl.Series:

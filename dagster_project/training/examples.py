@@ -1,7 +1,7 @@
 """The records of a release with their texts, in the order of their ids, in bounded memory.
 
-Candidates lie by day, as the texts do; records leave by id. An id begins with the hash of the feedback row it came
-from, so all records of a row are neighbours: candidates and texts are dropped into buckets by the first digits of that
+Candidates lie by day, as the texts do; records leave by id. An id begins with the hash of the feedback row or distilled
+example it came from, so all records of one are neighbours: candidates and texts are dropped into buckets by the first digits of that
 hash, each text once whatever the number of its records; then each bucket is joined, sorted and leaves.
 """
 
@@ -13,8 +13,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dagster_project.distilled_answers import merged
 from dagster_project.lake import Lake
-from dagster_project.training.templates import CONTEXT, RECORDS
+from dagster_project.training.templates import DISTILLATION, FEEDBACK, context
 
 BUCKET_RECORDS = 48_000
 MOST_BUCKETS = 256
@@ -23,11 +24,16 @@ TEXTS = (
     "original_query", "original_response", "conversation_context", "correction", "what_was_wrong", "preferred_response",
 )  # fmt: skip
 CARRIED = (
-    "format", "id", "source", "feedback_id", "partner_id", "prompt_key", "split", "quality_weight", "tier", "domain",
+    "format", "id", "source", "origin_id", "partner_id", "prompt_key", "split", "quality_weight", "tier", "domain",
     "error_type", "label",
 )  # fmt: skip
 IDENTITY = ("id", "source", "origin_ids", "prompt_key", "split", "quality_weight", "tier", "domain")
-CANDIDATES, RIVALS, ENTRIES = "core__training_candidates", "core__candidate_rivals", "raw_feedback__entries"
+FROM_FEEDBACK, FROM_DISTILLATION = "core__feedback_candidates", "core__distillation_candidates"
+CANDIDATES = (FROM_FEEDBACK, FROM_DISTILLATION)
+RIVALS, ENTRIES, SOURCES = "core__candidate_rivals", "raw_feedback__entries", "core__distillation_sources"
+DISTILLED_TEXTS = ("query", "query_context", "sam_attempt", "claude_response")
+DAYS_AT_ONCE = 10
+NO_PARTNER = pl.lit(None, dtype=pl.String).alias("partner_response")
 LEAVES = pl.col("early_reason").is_null() & pl.col("late_reason").is_null()
 
 
@@ -36,29 +42,30 @@ class ExampleSpool:
 
     def __init__(self, lake: Lake, folder: Path) -> None:
         self.lake, self.folder = lake, folder
-        self._buckets = _bucket_count(lake.rows(CANDIDATES))
+        self._buckets = _bucket_count(sum(lake.rows(table) for table in CANDIDATES))
         self._writers: dict[Path, pa.ipc.RecordBatchStreamWriter] = {}
 
     def fill(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._spool_candidates()
         pairs = (
-            self._scan().filter(LEAVES & pl.col("partner_id").is_not_null())
+            self._scan(FROM_FEEDBACK).filter(LEAVES & pl.col("partner_id").is_not_null())
             .select("id", "partner_id", pl.col("partner_event_date").alias("event_date"))
             .collect(engine="streaming")
         )  # fmt: skip
         for days in _day_groups(self.lake):
             self._spool_texts(days, pairs)
+        self._spool_distilled()
         for writer in self._writers.values():
             writer.close()
 
-    def _scan(self) -> pl.LazyFrame:
-        return pl.scan_parquet(self.lake.files(CANDIDATES), hive_partitioning=False)
+    def _scan(self, table: str) -> pl.LazyFrame:
+        return pl.scan_parquet(self.lake.files(table), hive_partitioning=False)
 
     def _spool_candidates(self) -> None:
         rivals = pl.read_parquet(self.lake.files(RIVALS), columns=["id"])
         columns = [*CARRIED, "early_reason", "late_reason"]
-        for path in self.lake.files(CANDIDATES):
+        for path in [path for table in CANDIDATES for path in self.lake.files(table)]:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(GROUP_ROWS, columns=columns):
                     rows = pl.DataFrame(batch).filter(LEAVES)
@@ -68,33 +75,52 @@ class ExampleSpool:
         """The texts of the rows that have a record, and the answers that are another row's better half of a pair."""
         files = self.lake.files(ENTRIES, [f"event_date={day}" for day in days])
         texts = pl.read_parquet(files, columns=["feedback_id", *TEXTS], hive_partitioning=False)
+        texts = texts.rename({"feedback_id": "origin_id"})
         needed = (
-            self._scan().filter(LEAVES & pl.col("event_date").is_between(min(days), max(days)))
-            .select("feedback_id", "id").collect().unique("feedback_id", maintain_order=True)
+            self._scan(FROM_FEEDBACK).filter(LEAVES & pl.col("event_date").is_between(min(days), max(days)))
+            .select("origin_id", "id").collect().unique("origin_id", maintain_order=True)
         )  # fmt: skip
-        self._spill("texts", needed.join(texts, on="feedback_id", maintain_order="left"), drop_id=True)
+        self._spill("texts", needed.join(texts, on="origin_id", maintain_order="left"), drop_id=True)
         partners = pairs.filter(pl.col("event_date").is_in(days)).join(
-            texts, left_on="partner_id", right_on="feedback_id", maintain_order="left"
+            texts, left_on="partner_id", right_on="origin_id", maintain_order="left"
         )
         self._spill("partners", partners.select("id", pl.col("original_response").alias("partner_response")))
+
+    def _spool_distilled(self) -> None:
+        """The texts of the distilled examples that have a record, merged over the generations again."""
+        needed = (
+            self._scan(FROM_DISTILLATION).filter(LEAVES).select("origin_id", "id", "event_date")
+            .collect(engine="streaming").unique("origin_id", maintain_order=True)
+        )  # fmt: skip
+        sources = pl.scan_parquet(self.lake.files(SOURCES), hive_partitioning=False)
+        days = needed["event_date"].unique().sort().to_list()
+        for start in range(0, len(days), DAYS_AT_ONCE):
+            mine = needed.filter(pl.col("event_date").is_in(days[start : start + DAYS_AT_ONCE]))
+            rows = sources.join(mine.lazy().select(example_id="origin_id"), on="example_id", how="semi").collect()
+            texts = merged(self.lake, rows, DISTILLED_TEXTS).select(
+                pl.col("example_id").alias("origin_id"), "query", "query_context", "claude_response", "attempt"
+            )
+            self._spill("distilled", mine.drop("event_date").join(texts, on="origin_id"), drop_id=True)
 
     def read(self) -> Iterator[tuple[str, pl.DataFrame]]:
         """Per format the examples in ascending order of id, some at a time."""
         for bucket in range(self._buckets):
-            examples, texts, partners = (
-                self._take(f"{name}.{bucket}.arrow") for name in ("examples", "texts", "partners")
+            examples, texts, partners, distilled = (
+                self._take(f"{name}.{bucket}.arrow") for name in ("examples", "texts", "partners", "distilled")
             )
-            if examples is None or texts is None:
+            if examples is None:
                 continue
-            for (format,), mine in examples.partition_by("format", as_dict=True).items():
-                rows = mine.sort("id").join(texts, on="feedback_id", how="left", maintain_order="left")
-                answers = pl.lit(None, dtype=pl.String).alias("partner_response")
-                if format == "preference" and partners is not None:
-                    rows = rows.join(partners, on="id", how="left", maintain_order="left")
-                else:
-                    rows = rows.with_columns(answers)
-                origins = pl.concat_list("feedback_id", "partner_id").list.drop_nulls().alias("origin_ids")
-                yield str(format), rows.with_columns(origins).select(*RECORDS[str(format)], CONTEXT, *IDENTITY)
+            origins = pl.concat_list("origin_id", "partner_id").list.drop_nulls().alias("origin_ids")
+            for (format,), mine in examples.with_columns(origins).partition_by("format", as_dict=True).items():
+                told = []
+                if texts is not None and format in FEEDBACK:
+                    rows = mine.join(texts, on="origin_id")
+                    rows = rows.with_columns(NO_PARTNER) if partners is None else rows.join(partners, on="id", how="left")
+                    told.append(rows.select(*FEEDBACK[str(format)], context("conversation_context"), *IDENTITY))
+                if distilled is not None and format in DISTILLATION:
+                    rows = mine.join(distilled, on="origin_id")
+                    told.append(rows.select(*DISTILLATION[str(format)], context("query_context"), *IDENTITY))
+                yield str(format), pl.concat(told).sort("id")
 
     def _take(self, name: str) -> pl.DataFrame | None:
         path = self.folder / name

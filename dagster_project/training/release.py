@@ -21,12 +21,13 @@ import polars as pl
 from dagster_project.contracts import TABLES
 from dagster_project.lake import TableWriter
 from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.sources import distillation
 from dagster_project.tables import fit
-from dagster_project.training.examples import ExampleSpool
+from dagster_project.training.examples import CANDIDATES, SOURCES, ExampleSpool
 from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
 
 FORMATS = tuple(FIELDS)
-RELEASE_CODE = ("training", "contracts", "signals/text_keys.py")
+RELEASE_CODE = ("training/examples.py", "training/release.py", "training/templates.py", "distilled_answers.py", "contracts")
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,9 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
     """Build the release unless what it is made from is unchanged, and count what became of every candidate."""
     lake, partition = run.lake, f"release_date={run.release_date}"
     made_from = {
-        "candidates": lake.versions("core__training_candidates"),
+        "candidates": [lake.versions(table) for table in CANDIDATES],
         "rivals": lake.versions("core__candidate_rivals"),
-        "entries": lake.versions("raw_feedback__entries"),
+        "texts": [lake.versions(table) for table in ("raw_feedback__entries", SOURCES, *distillation.DATED)],
         "code": code_hash(*RELEASE_CODE),
         "release": partition,
     }
@@ -61,13 +62,15 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
         build_release(run)
         lake.catalog.inputs["release"] = inputs
         run.release_cpu_seconds = time.process_time() - started
-    candidates = pl.scan_parquet(lake.files("core__training_candidates")).group_by("format").len().collect()
-    counted = dict(candidates.iter_rows())
+    counted: Counter[str] = Counter()
+    for table in CANDIDATES:
+        found = pl.scan_parquet(lake.files(table)).group_by("format").len().collect(engine="streaming")
+        counted.update(dict(found.iter_rows()))
     excluded = _excluded_counts(run)
     return [
         FormatOutcome(
             table=f"train__{format}",
-            candidates=counted.get(format, 0),
+            candidates=counted[format],
             exported=sum(
                 f.rows for p, f in lake.partitions(f"train__{format}").items() if p.startswith(f"{partition}/")
             ),
@@ -191,7 +194,8 @@ def dataset_card(manifest: dict[str, Any]) -> str:
     lines += [
         "",
         "Each record carries `id`, `source` (the rule that made it), `quality_weight`, `tier`, `domain`, `origin_ids` (the",
-        "feedback rows behind it) and `context` (conversation before the prompt, or null). Prompts never cross splits.",
+        "feedback rows or the distilled example behind it) and `context` (conversation before the prompt, or null).",
+        "Prompts never cross splits.",
         "What was left out, and why, is counted in `manifest.json`.",
         "",
     ]

@@ -1,4 +1,4 @@
-"""How a training record reads, per format: expressions over a candidate and the raw row it came from (F6, T4, seed 0).
+"""How a training record reads, per system and format: expressions over a candidate and its texts (F6, D7, T4).
 
 `chosen` of a rating pair is another row's answer; it arrives in the column `partner_response`.
 """
@@ -10,6 +10,7 @@ from dagster_project.signals.text_keys import SPACES
 # Fields of a JSONL record in order, per format; what follows is the same for all (T4).
 FIELDS = {
     "instruction": ("instruction", "input", "output"),
+    "cot": ("instruction", "input", "output"),
     "correction": ("instruction", "input", "output", "error_type"),
     "preference": ("prompt", "chosen", "rejected"),
     "unpaired": ("prompt", "completion", "label"),
@@ -45,7 +46,7 @@ def _chosen() -> pl.Expr:
     )  # fmt: skip
 
 
-RECORDS: dict[str, tuple[pl.Expr, ...]] = {
+FEEDBACK: dict[str, tuple[pl.Expr, ...]] = {
     "instruction": (
         pl.col("original_query").alias("instruction"),
         pl.lit("").alias("input"),
@@ -68,9 +69,32 @@ RECORDS: dict[str, tuple[pl.Expr, ...]] = {
         pl.col("label"),
     ),
 }
-# A context without a word is none; it leaves as null.
-CONTEXT = (
-    pl.when(pl.col("conversation_context").str.strip_chars(SPACES) != "")
-    .then(pl.col("conversation_context"))
-    .alias("context")
+_TOLD = (
+    pl.col("query").alias("instruction"),
+    pl.lit("").alias("input"),
+    pl.col("claude_response").alias("output"),
 )
+DISTILLATION: dict[str, tuple[pl.Expr, ...]] = {
+    "instruction": _TOLD,
+    "cot": _TOLD,
+    "correction": (
+        pl.format("Here's what I said: {} What should I have said instead?", with_full_stop(pl.col("attempt"))).alias(
+            "instruction"
+        ),
+        pl.format("Original question: {}\n\nMy answer: {}", pl.col("query"), pl.col("attempt")).alias("input"),
+        pl.format(
+            "Your answer has an error. Here's what you should have said:\n\n{}", pl.col("claude_response")
+        ).alias("output"),
+        pl.col("error_type"),
+    ),
+    "preference": (
+        pl.col("query").alias("prompt"),
+        pl.col("claude_response").alias("chosen"),
+        pl.col("attempt").alias("rejected"),
+    ),
+}
+
+
+def context(column: str) -> pl.Expr:
+    """A context without a word is none; it leaves as null."""
+    return pl.when(pl.col(column).str.strip_chars(SPACES) != "").then(pl.col(column)).alias("context")

@@ -1,13 +1,24 @@
 -- Duplicates whose survivor does not leave, and candidates with two rivals (G3, T2).
 -- grain: id
--- inputs: core__candidate_rivals, core__training_candidates
+-- inputs: core__candidate_rivals, core__feedback_candidates, core__distillation_candidates
 -- params: none
 
-with leaving as (
+with candidates as (
     select id
-    from core__training_candidates
-    anti join core__candidate_rivals using (id)
+    from core__feedback_candidates
     where early_reason is null and late_reason is null
+
+    union all
+
+    select id
+    from core__distillation_candidates
+    where early_reason is null and late_reason is null
+),
+
+leaving as (
+    select id
+    from candidates
+    anti join core__candidate_rivals using (id)
 ),
 
 unsettled as (

@@ -1,11 +1,17 @@
 -- One candidate that does not leave because of another one: its reverse, or a heavier duplicate (T1, T2).
 -- grain: id
--- inputs: core__training_candidates
+-- inputs: core__feedback_candidates, core__distillation_candidates
 -- params: none
 
 with contenders as not materialized (
     select id, format, thread_key, side_a, side_b, late_reason, quality_weight, occurred_at
-    from core__training_candidates
+    from core__feedback_candidates
+    where early_reason is null
+
+    union all
+
+    select id, format, thread_key, side_a, side_b, late_reason, quality_weight, occurred_at
+    from core__distillation_candidates
     where early_reason is null
 ),
 

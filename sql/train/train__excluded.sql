@@ -1,16 +1,25 @@
 -- One candidate that did not leave, with the one reason (T1).
 -- grain: release_date, id (unordered)
--- inputs: core__training_candidates, core__candidate_rivals
+-- inputs: core__feedback_candidates, core__distillation_candidates, core__candidate_rivals
 -- params: release_date
 
-with judged as (
+with candidates as (
+    select id, format, source, origin_id, partner_id, early_reason, late_reason
+    from core__feedback_candidates
+
+    union all
+
+    select id, format, source, origin_id, partner_id, early_reason, late_reason
+    from core__distillation_candidates
+),
+
+judged as (
     select
-        core__training_candidates.id,
-        core__training_candidates.event_date,
-        core__training_candidates.format,
-        core__training_candidates.source,
-        core__training_candidates.feedback_id,
-        core__training_candidates.partner_id,
+        candidates.id,
+        candidates.format,
+        candidates.source,
+        candidates.origin_id,
+        candidates.partner_id,
         case
             when early_reason is not null then early_reason
             when core__candidate_rivals.reason = 'conflicting' then 'conflicting'
@@ -18,7 +27,7 @@ with judged as (
             else core__candidate_rivals.reason
         end as reason,
         core__candidate_rivals.duplicate_of
-    from core__training_candidates
+    from candidates
     left join core__candidate_rivals using (id)
 )
 
@@ -26,7 +35,7 @@ select
     id,
     format,
     source,
-    if(partner_id is null, [feedback_id], [feedback_id, partner_id]) as origin_ids,
+    if(partner_id is null, [origin_id], [origin_id, partner_id]) as origin_ids,
     reason,
     duplicate_of,
     $release_date::date as release_date

@@ -1,7 +1,7 @@
--- One candidate for a training set as its own row sees it: for what format, and what speaks against it (T1). Rivals come next.
+-- One feedback row as a candidate for a training set, as it sees itself: for what format, and what speaks against it (T1). Rivals come next.
 -- grain: id (unordered)
--- inputs: core__feedback, core__rating_partners
--- params: min_weight
+-- inputs: core__feedback, core__rating_partners, core__reviews
+-- params: min_weight, review_corrections
 
 with active as (
     select
@@ -10,6 +10,21 @@ with active as (
         preferred_hash, record_hash
     from core__feedback
     where status = 'active'
+),
+
+-- D8: a user's correction is reviewed too; unless that is asked for, only a rejection keeps it back
+held_back as (
+    select
+        active.feedback_id,
+        if(core__reviews.review_verdict = 'rejected', 'rejected', 'not_ready') as review_reason
+    from active
+    left join core__reviews on core__reviews.example_id = active.feedback_id
+    where active.effective_type = 'correction'
+        and coalesce(
+            core__reviews.review_verdict = 'rejected'
+            or ($review_corrections and core__reviews.review_verdict <> 'approved'),
+            $review_corrections
+        )
 ),
 
 -- T1: what a row of each type may be a candidate for
@@ -45,9 +60,11 @@ candidates as (
         partner.occurred_at as partner_occurred_at,
         partner.quality_weight as partner_weight,
         partner.has_answer as partner_has_answer,
-        partner.answer_hash as partner_answer_hash
+        partner.answer_hash as partner_answer_hash,
+        held_back.review_reason
     from proposed
     left join core__rating_partners as partner on proposed.pairing_key = partner.thread_key
+    left join held_back on held_back.feedback_id = proposed.feedback_id
     where proposed.pairing_key is null or partner.thread_key is not null
 ),
 
@@ -64,7 +81,7 @@ judged as (
             when effective_type = 'flag' then 'feedback_flag'
             else 'feedback_' || sentiment
         end as source,
-        feedback_id,
+        feedback_id as origin_id,
         partner_id,
         event_date,
         partner_event_date,
@@ -95,16 +112,17 @@ judged as (
             when effective_type = 'flag' then 'flag'
             when format = 'instruction' and sentiment = 'negative' then 'negative_rating'
             when sentiment = 'neutral' then 'neutral_rating'
+            else review_reason
         end as excluding_type
     from candidates
 )
 
 select
     -- begins with the row's own hash, so that all records of a row are neighbours in a release, which is in order of id
-    left(md5(feedback_id), 16) || left(md5(concat_ws('|', format, source, partner_id)), 8) as id,
+    left(md5(origin_id), 16) || left(md5(concat_ws('|', format, source, partner_id)), 8) as id,
     format,
     source,
-    feedback_id,
+    origin_id,
     partner_id,
     event_date,
     partner_event_date,

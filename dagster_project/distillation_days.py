@@ -1,0 +1,57 @@
+"""The distillation tables by day: rules put together, keys computed while the texts are in memory."""
+
+import polars as pl
+
+from dagster_project.errors import GristmillError
+from dagster_project.intake import DatedTable, OpenFile
+from dagster_project.mill_run import MillRun
+from dagster_project.raw_tables import Account, DatedIntake, unknown_words
+from dagster_project.signals.interaction_keys import with_interaction_keys
+from dagster_project.sources import distillation
+from dagster_project.tables import store_days
+
+KEYS_CODE = (
+    "sources/distillation.py", "signals/interaction_keys.py", "signals/text_keys.py", "signals/json_columns.py",
+)  # fmt: skip
+# What the source, or our own write-back (D9), rewrites after the fact: copies of a row may differ in these.
+REWRITTEN = (
+    "quality_score", "quality_flags", "human_reviewed", "reviewer_notes", "training_ready", "training_format",
+    "export_count", "last_exported_at", "approved", "reviewed_at", "exported_at", "processed",
+)  # fmt: skip
+STORED_AS = {"quality_flags": "stored_flags"}  # the source's JSON text; everywhere else flags are a list
+VOCABULARIES = {"domain": distillation.DOMAINS, "reasoning_type": distillation.REASONING_TYPES}
+
+
+def bring_distillation_up_to_date(run: MillRun, asset: str) -> Account:
+    """One dated table of the system."""
+    spec = distillation.DATED[asset]
+    check_is_distillation(run)
+
+    def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
+        return distillation.canonical(rows, spec).with_columns(pl.lit(False).alias("is_written_back"))
+
+    def store_kept(rows: pl.DataFrame) -> None:
+        keyed = with_interaction_keys(rows, spec.name, run.config.split_key)
+        store_days(run.lake, asset, keyed.rename(STORED_AS, strict=False))
+        run.report(asset, rows.height)
+
+    rewritten = [column for column in REWRITTEN if column in spec.columns]
+    table = DatedTable(spec, canonical, distillation.rules_of(spec), rewritten)
+    work = DatedIntake(run, asset, table, store_kept, code=KEYS_CODE, settings=run.config.split_key)
+    account = work.bring_up_to_date(set())
+    stored = run.lake.catalog.sources[asset]
+    known = run.lake.published.sources.get(asset, {}).get("unknown_words")
+    vocabularies = {column: words for column, words in VOCABULARIES.items() if column in spec.columns}
+    is_changed = account.changed_days or known is None
+    stored["unknown_words"] = unknown_words(run, asset, vocabularies) if is_changed else known
+    account.unknown_words = stored["unknown_words"]
+    run.accounts[asset] = account
+    return account
+
+
+def check_is_distillation(run: MillRun) -> None:
+    """Any generation may be absent, but a file without all of them is not what it is configured to be."""
+    tables = [spec.name for spec in (*distillation.DATED.values(), *distillation.UNDATED.values())]
+    for file in run.files("distillation"):
+        if not file.database.tables & set(tables):
+            raise GristmillError(f"{file.database.path} has none of the tables {', '.join(tables)}")

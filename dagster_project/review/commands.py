@@ -1,0 +1,196 @@
+"""`gristmill review`: the window, and the same for scripts. Each verb is a few lines; what it does is in `desk`."""
+
+import json
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dagster_project import config as configuration
+
+if TYPE_CHECKING:
+    from dagster_project.review.decisions import Decisions
+    from dagster_project.review.desk import Desk
+    from dagster_project.review.items import ReviewItem
+
+review_app = typer.Typer(
+    help="Judge what waits for a person: without a verb in a window, with one for scripts.", invoke_without_command=True
+)
+Reviewer = Annotated[
+    str | None, typer.Option(help="Who decides; default GRISTMILL_REVIEWER, else your login name.", show_default=False)
+]
+AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
+Note = Annotated[str, typer.Option(help="A remark that is kept with the verdict.")]
+Ids = Annotated[list[str], typer.Argument(metavar="ID...")]
+
+
+def _queue_of_the_newest_run(config: configuration.Config) -> "list[ReviewItem]":
+    return import_module("dagster_project.review.queue").load_queue(config)
+
+
+load_queue: "Callable[[configuration.Config], list[ReviewItem]]" = _queue_of_the_newest_run
+
+
+def open_desk(context: typer.Context, reviewer: str | None) -> "Desk":
+    """The queue of the home the root command names, and the person asking. Says which lines of the log cannot be read."""
+    from dagster_project.review.desk import Desk, reviewer_name  # noqa: PLC0415  polars waits
+
+    config = _settings(context)
+    of_group = context.parent.params.get("reviewer") if context.parent else None
+    desk = Desk(config.home, load_queue(config), reviewer_name(reviewer or of_group), config.second_review_share)
+    _warn(desk.decisions)
+    return desk
+
+
+def _settings(context: typer.Context) -> configuration.Config:
+    """As the root command was told. Before its function is called, paths are still the texts that were typed."""
+    given = context.find_root().params
+    config, home = (Path(given[name]) if given.get(name) else None for name in ("config", "home"))
+    return configuration.load(config, home)
+
+
+def _warn(decisions: "Decisions") -> None:
+    for problem in decisions.problems():
+        typer.echo(f"warning: {problem}", err=True)
+
+
+@review_app.callback()
+def review(context: typer.Context, reviewer: Reviewer = None) -> None:
+    """Judge what waits for a person, most valuable first: without a verb in a window, with one for scripts."""
+    if context.invoked_subcommand is None:
+        _open_window(context, reviewer)
+
+
+def _open_window(context: typer.Context, reviewer: str | None) -> None:
+    from dagster_project.review.claims import Claims  # noqa: PLC0415
+    from dagster_project.review.session import Session  # noqa: PLC0415
+    from dagster_project.review.terminal import check_terminal, review_in_terminal  # noqa: PLC0415
+
+    check_terminal()
+    desk = open_desk(context, reviewer)
+    with Claims(desk.home) as claims:
+        session = Session(desk.items, desk.decisions, desk.reviewer, desk.share, claims)
+        if not session.left:
+            typer.echo(f"nothing waits for {desk.reviewer}")
+            return
+        code = review_in_terminal(session, " ".join(desk.decisions.problems()[:1]))
+    done = ", ".join(f"{count} {what}" for what, count in sorted(session.counts.items())) or "nothing decided"
+    with suppress(OSError):  # the terminal may be gone
+        typer.echo(f"{done}; {session.left:,} left for {desk.reviewer}")
+        sys.stdout.flush()
+    raise typer.Exit(code)
+
+
+@review_app.command("list")
+def list_items(
+    context: typer.Context,
+    everything: Annotated[bool, typer.Option("--all", help="Also what is decided.")] = False,
+    limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
+    as_json: Annotated[bool, typer.Option("--json", help="All of them, one JSON object a line.")] = False,
+    reviewer: Reviewer = None,
+) -> None:
+    """What waits for you, most valuable first."""
+    from dagster_project.review.desk import listed  # noqa: PLC0415
+
+    desk = open_desk(context, reviewer)
+    status = desk.status()
+    items = desk.items if everything else desk.waiting()
+    if as_json:
+        for item in items:
+            typer.echo(_json_of(item, status[item.id]))
+        return
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+    for item in items[:limit]:
+        typer.echo(listed(item, status[item.id], columns))
+    what = "in the queue" if everything else f"waiting for {desk.reviewer}"
+    typer.echo(f"{len(items):,} {what}" + (f", the first {limit} shown" if len(items) > limit else ""))
+
+
+@review_app.command("next")
+def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewer = None) -> None:
+    """Show the most valuable item that waits for you."""
+    from dagster_project.review.desk import told  # noqa: PLC0415
+
+    desk = open_desk(context, reviewer)
+    item = next(iter(desk.waiting()), None)
+    if as_json:
+        typer.echo("null" if item is None else _json_of(item, desk.status()[item.id]))
+    else:
+        typer.echo(f"nothing waits for {desk.reviewer}" if item is None else told(item))
+
+
+def _json_of(item: "ReviewItem", status: str) -> str:
+    values: dict[str, Any] = {**vars(item), "content_hash": item.content_hash, "status": status}
+    return json.dumps(values)  # ASCII: nothing in it for a terminal to obey
+
+
+@review_app.command()
+def approve(context: typer.Context, ids: Ids, note: Note = "", reviewer: Reviewer = None) -> None:
+    """Approve examples by their ids."""
+    _decide(context, ids, "approved", note, reviewer)
+
+
+@review_app.command()
+def reject(context: typer.Context, ids: Ids, note: Note = "", reviewer: Reviewer = None) -> None:
+    """Reject examples by their ids: they never leave for training."""
+    _decide(context, ids, "rejected", note, reviewer)
+
+
+def _decide(context: typer.Context, ids: list[str], verdict: str, note: str, reviewer: str | None) -> None:
+    desk = open_desk(context, reviewer)
+    for example_id in desk.decide(ids, verdict, note):
+        typer.echo(f"{verdict} {_shown(example_id)} as {desk.reviewer}")
+
+
+@review_app.command()
+def undo(
+    context: typer.Context,
+    example_id: Annotated[str | None, typer.Argument(metavar="[ID]", help="Default: your latest verdict.")] = None,
+    reviewer: Reviewer = None,
+) -> None:
+    """Take back your verdict on an example: to you it is undecided again."""
+    desk = open_desk(context, reviewer)
+    typer.echo(f"taken back: {desk.reviewer}'s verdict on {_shown(desk.undo(example_id))}")
+
+
+@review_app.command("import")
+def import_file(context: typer.Context, file: Path, reviewer: Reviewer = None) -> None:
+    """Take over verdicts and notes filled in in a batch file (pending_review/batch_YYYYMMDD.json), all or nothing."""
+    from dagster_project.review.batch import import_batch  # noqa: PLC0415
+
+    desk = open_desk(context, reviewer)
+    done = import_batch(file, desk.by_id, desk.decisions, desk.reviewer, desk.seen_verdicts())
+    typer.echo(f"recorded {done.recorded:,} as {desk.reviewer}, {done.already:,} were recorded before")
+    if done.on_other_texts:
+        typer.echo(
+            f"{done.on_other_texts:,} of them are about texts that have changed since: approvals of those do not count"
+        )
+
+
+@review_app.command()
+def agreement(context: typer.Context, as_json: AsJson = False) -> None:
+    """How far two people agree where both judged the same example blind: Cohen's kappa, n and a 95 % interval."""
+    from dagster_project.review import agreement as measure  # noqa: PLC0415
+    from dagster_project.review.decisions import Decisions  # noqa: PLC0415
+
+    decisions = Decisions(_settings(context).home)
+    _warn(decisions)
+    pairs = measure.judged_twice(decisions.log())
+    if as_json:
+        typer.echo(json.dumps(measure.as_json(pairs), indent=2))
+        return
+    typer.echo(measure.agreement(pairs).text)
+    of_pairs = measure.by_pair(pairs)
+    for one, other, found in of_pairs if len(of_pairs) > 1 else []:
+        typer.echo(f"  {_shown(one)} and {_shown(other)}: {found.text}")
+
+
+def _shown(text: str) -> str:
+    from dagster_project.review.printable import one_line  # noqa: PLC0415
+
+    return one_line(text)

@@ -1,0 +1,36 @@
+"""JSON text as columns: its kind, the strings of an array, lengths. DuckDB reads JSON column by column; Polars raises at
+the first text that has another shape than the rest."""
+
+from functools import cache
+
+import duckdb
+import polars as pl
+
+
+@cache
+def _engine() -> duckdb.DuckDBPyConnection:
+    return duckdb.connect(config={"threads": 1})
+
+
+def _asked(texts: pl.DataFrame, expressions: dict[str, str]) -> pl.DataFrame:
+    connection = _engine()
+    connection.register("texts", texts.to_arrow())
+    try:
+        return connection.sql("select " + ", ".join(f"{sql} as {name}" for name, sql in expressions.items()) + " from texts").pl()
+    finally:
+        connection.unregister("texts")
+
+
+def json_kinds(texts: pl.DataFrame) -> pl.DataFrame:
+    """Per column ARRAY, OBJECT, VARCHAR, ...; null where a text is null or no JSON."""
+    return _asked(texts, {name: f"json_type(case when json_valid({name}) then {name} end)" for name in texts.columns})
+
+
+def string_items(arrays: pl.Series) -> pl.Series:
+    """The elements of JSON arrays as texts (an object as its JSON); null where there is no array."""
+    return _asked(arrays.to_frame("a"), {"items": "list_filter(json_extract_string(a, '$[*]'), x -> x is not null)"})["items"]
+
+
+def lengths(arrays: pl.Series, path: str = "$") -> pl.Series:
+    """How many elements the array at a path has; 0 where there is none."""
+    return _asked(arrays.to_frame("a"), {"n": f"coalesce(json_array_length(a, '{path}'), 0)::bigint"})["n"]

@@ -1,0 +1,153 @@
+-- One distilled example before as_of: what users say of it (M1), whether it may leave (D6, D8) and as what (D7).
+-- grain: example_id (unordered)
+-- inputs: core__distilled_answers, core__feedback, core__reviews
+-- params: auto_ready, ready_score
+
+with answers as (
+    select
+        example_id, source_id, origin, session_id, occurred_at, event_date, prompt_key, split, thread_key, answer_hash,
+        attempt_hash, domain, subdomain, task_type, reasoning_type, complexity, step_count, error_count, principle_count,
+        quality_flags, source_quality_score, quality_score, source_review, source_training_format, has_query, has_answer,
+        has_attempt, changed_fraction, is_failed, extracted, source_rows
+    from core__distilled_answers
+),
+
+feedback as (
+    select response_id, session_id, prompt_key, answer_hash, is_escalated, effective_type, sentiment, flag_type
+    from core__feedback
+    where status = 'active'
+),
+
+-- M1: feedback about the teacher's answer, found in three ways of which the first that finds any counts
+about as (
+    select answers.example_id, 1 as way, feedback.effective_type, feedback.sentiment, feedback.flag_type
+    from answers
+    join feedback on feedback.response_id = answers.source_id
+
+    union all
+
+    select answers.example_id, 2, feedback.effective_type, feedback.sentiment, feedback.flag_type
+    from answers
+    join feedback on feedback.session_id = answers.session_id and feedback.prompt_key = answers.prompt_key
+    where feedback.is_escalated or feedback.answer_hash = answers.answer_hash
+
+    union all
+
+    select answers.example_id, 3, feedback.effective_type, feedback.sentiment, feedback.flag_type
+    from answers
+    join feedback on feedback.prompt_key = answers.prompt_key and feedback.answer_hash = answers.answer_hash
+    where feedback.is_escalated
+),
+
+told as (
+    select
+        example_id, way,
+        count(*) as feedback_count,
+        count(*) filter (where sentiment = 'positive') as up,
+        count(*) filter (where sentiment = 'negative') as down,
+        count(*) filter (
+            where effective_type = 'correction' or (effective_type = 'flag' and flag_type in ('harmful', 'incorrect'))
+        ) as objections
+    from about
+    group by example_id, way
+),
+
+first_way as (
+    select example_id, min(way) as way
+    from told
+    group by example_id
+),
+
+verdicts as (
+    select
+        told.example_id,
+        told.feedback_count,
+        case
+            when objections > 0 or down > up then 'contradicted'
+            when up > down then 'validated'
+        end as feedback_verdict
+    from told
+    semi join first_way using (example_id, way)
+),
+
+reviewed as (
+    select
+        answers.*,
+        coalesce(verdicts.feedback_count, 0) as feedback_count,
+        verdicts.feedback_verdict,
+        core__reviews.review_verdict,
+        case
+            when core__reviews.review_verdict in ('approved', 'rejected') then core__reviews.review_verdict
+            when core__reviews.review_verdict = 'disputed' or source_review = 0 then 'pending'
+            when source_review = 1 then 'approved'
+            else 'rejected'
+        end as review_status,
+        has_attempt and not list_contains(quality_flags, 'refusal') and changed_fraction >= 0.05 as has_contrast,
+        step_count >= 2 and coalesce(reasoning_type in ('chain_of_thought', 'multi_step'), false) as is_reasoned
+    from answers
+    left join verdicts using (example_id)
+    left join core__reviews using (example_id)
+),
+
+-- D7: the stored format, else what the example has most of
+wished as (
+    select
+        *,
+        case
+            when origin = 'synthetic_pair' then 'preference'
+            when source_training_format in ('instruction', 'cot', 'preference', 'correction') then source_training_format
+            when error_count > 0 then 'correction'
+            when is_reasoned then 'cot'
+            else 'instruction'
+        end as wished_format
+    from reviewed
+)
+
+select
+    example_id,
+    source_id,
+    origin,
+    session_id,
+    occurred_at,
+    event_date,
+    prompt_key,
+    split,
+    thread_key,
+    answer_hash,
+    attempt_hash,
+    domain,
+    subdomain,
+    task_type,
+    reasoning_type,
+    complexity,
+    step_count,
+    quality_score,
+    source_quality_score,
+    quality_flags,
+    case
+        when review_status = 'approved' then greatest(quality_score, 0.7)
+        else quality_score
+    end as quality_weight,
+    review_status,
+    coalesce(review_verdict in ('approved', 'rejected'), false) as is_own_review,
+    case
+        when review_status <> 'pending' then review_status = 'approved'
+        when origin = 'synthetic_pair' then coalesce(attempt_hash <> answer_hash, false)
+        else $auto_ready and review_verdict is null and quality_score >= $ready_score
+            and not list_has_any(quality_flags, ['repetition', 'incomplete', 'refusal'])
+    end as is_ready,
+    case
+        when origin = 'synthetic_pair' or has_contrast or wished_format in ('instruction', 'cot') then wished_format
+        when is_reasoned then 'cot'
+        else 'instruction'
+    end as training_format,
+    feedback_verdict,
+    feedback_count,
+    has_query,
+    has_answer,
+    has_attempt,
+    changed_fraction,
+    is_failed,
+    extracted,
+    source_rows
+from wished

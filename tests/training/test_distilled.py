@@ -1,0 +1,204 @@
+"""Rules D5 (score) and D6 (ready), against seed 2's own algorithm in decimals and against every combination of inputs."""
+
+from decimal import Decimal
+from itertools import product
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dagster_project.training.distilled import BLOCKING_FLAGS, is_ready, quality_score
+
+SCHEMA = {
+    "step_count": pl.Int64,
+    "has_sam_errors": pl.Boolean,
+    "principle_count": pl.Int64,
+    "stored_complexity": pl.Int64,
+    "claude_response": pl.String,
+    "reasoning_type": pl.String,
+    "quality_flags": pl.List(pl.String),
+}
+# The complete record of seed 2; of its answer only the length counts.
+SAMPLE: dict[str, Any] = {
+    "step_count": 4,
+    "has_sam_errors": True,
+    "principle_count": 2,
+    "stored_complexity": 5,
+    "claude_response": "x" * 1100,
+    "reasoning_type": "chain_of_thought",
+    "quality_flags": [],
+}
+PLAIN = SAMPLE | {"step_count": 0, "has_sam_errors": False, "principle_count": 0, "stored_complexity": None}
+
+
+def scores(*rows: dict[str, Any]) -> list[float]:
+    return pl.DataFrame(list(rows), schema=SCHEMA).select(quality_score())["quality_score"].to_list()
+
+
+def score(**values: Any) -> float:
+    return scores(PLAIN | values)[0]
+
+
+def seed_score(row: dict[str, Any]) -> float:
+    """Seed 2's `calculate_quality_score`, word for word, in decimals."""
+    total = Decimal("0.5")
+    if (row["step_count"] or 0) >= 2:
+        total += Decimal("0.1")
+    if row["has_sam_errors"]:
+        total += Decimal("0.15")
+    if (row["principle_count"] or 0) >= 1:
+        total += Decimal("0.1")
+    if (row["stored_complexity"] or 0) >= 5:
+        total += Decimal("0.05")
+    if len(row["claude_response"] or "") < 100:
+        total -= Decimal("0.2")
+    if row["reasoning_type"] == "direct":
+        total -= Decimal("0.1")
+    if "repetition" in (row["quality_flags"] or []):
+        total -= Decimal("0.3")
+    if "incomplete" in (row["quality_flags"] or []):
+        total -= Decimal("0.2")
+    return float(max(Decimal(0), min(Decimal(1), total)))
+
+
+def test_the_complete_sample_record_scores_090() -> None:
+    """D5's golden figure, exactly: the parts add up to 0.9000000000000001 in floating point."""
+    assert scores(SAMPLE) == [0.9]
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ({}, 0.5),
+        ({"step_count": 1}, 0.5),
+        ({"step_count": 2}, 0.6),
+        ({"has_sam_errors": True}, 0.65),
+        ({"principle_count": 1}, 0.6),
+        ({"stored_complexity": 4}, 0.5),
+        ({"stored_complexity": 5}, 0.55),
+        ({"claude_response": "x" * 99}, 0.3),
+        ({"claude_response": "x" * 100}, 0.5),
+        ({"claude_response": "é" * 99}, 0.3),
+        ({"claude_response": "e\u0301" * 50}, 0.5),
+        ({"claude_response": "🙂" * 100}, 0.5),
+        ({"reasoning_type": "direct"}, 0.4),
+        ({"reasoning_type": " Direct\n"}, 0.4),
+        ({"reasoning_type": "directed"}, 0.5),
+        ({"quality_flags": ["repetition"]}, 0.2),
+        ({"quality_flags": ["repetition", "repetition"]}, 0.2),
+        ({"quality_flags": ["incomplete"]}, 0.3),
+        ({"quality_flags": [" Incomplete "]}, 0.3),
+        ({"quality_flags": ["repetition", "incomplete"]}, 0.0),
+        ({"quality_flags": ["repetition", "incomplete"], "reasoning_type": "direct"}, 0.0),
+    ],
+)
+def test_each_part(values: dict[str, Any], expected: float) -> None:
+    assert score(**values) == expected
+
+
+@pytest.mark.parametrize(
+    "flag",
+    [
+        "no_reasoning",
+        "too_short",
+        "too_long",
+        "code_only",
+        "refusal",
+        "uncertain",
+        "outdated",
+        "hallucination_risk",
+        "x",
+    ],
+)
+def test_the_other_flags_never_touch_the_score(flag: str) -> None:
+    """D4."""
+    assert score(quality_flags=[flag]) == 0.5
+
+
+def test_what_is_missing_earns_nothing() -> None:
+    assert scores(dict.fromkeys(SCHEMA)) == [0.3]
+    assert scores() == []
+
+
+def test_every_combination_is_what_the_seed_says() -> None:
+    rows = [
+        dict(zip(SCHEMA, values, strict=True))
+        for values in product(
+            (None, 0, 1, 2),
+            (None, False, True),
+            (None, 0, 1),
+            (None, 4, 5, 10),
+            (None, "x" * 99, "x" * 100),
+            (None, "direct", "multi_step"),
+            (None, [], ["repetition"], ["incomplete"], ["incomplete", "repetition"], ["refusal"]),
+        )
+    ]
+    found = scores(*rows)
+    assert found == [seed_score(row) for row in rows]
+    assert all(value == round(value, 6) and 0 <= value <= 1 for value in found)
+
+
+def ready(
+    status: str | None, value: float | None, *flags: str, min_score: float = 0.7, auto_ready: bool = True
+) -> bool:
+    row = {"review_status": status, "quality_score": value, "quality_flags": list(flags)}
+    schema = {"review_status": pl.String, "quality_score": pl.Float64, "quality_flags": pl.List(pl.String)}
+    return pl.DataFrame([row], schema=schema).select(is_ready(min_score, auto_ready))["is_ready"].item()
+
+
+def test_a_person_decides() -> None:
+    """D6: approved is ready and rejected is not, whatever the score, the flags and the settings."""
+    for auto_ready in (True, False):
+        assert ready("approved", 0.0, *BLOCKING_FLAGS, auto_ready=auto_ready)
+        assert ready("approved", None, auto_ready=auto_ready)
+        assert not ready("rejected", 1.0, auto_ready=auto_ready)
+
+
+@pytest.mark.parametrize(
+    ("value", "min_score", "expected"),
+    [
+        (0.7, 0.7, True),
+        (0.69, 0.7, False),
+        (0.9, 0.7, True),
+        (0.65, 0.65, True),
+        (0.3, 0.1 + 0.2, True),
+        (None, 0.0, False),
+    ],
+)
+def test_pending_needs_the_score(value: float | None, min_score: float, expected: bool) -> None:
+    assert ready("pending", value, min_score=min_score) is expected
+    assert ready("pending", value, min_score=min_score, auto_ready=False) is False
+
+
+@pytest.mark.parametrize("flag", ["repetition", "incomplete", "refusal"])
+def test_three_flags_hold_it_back(flag: str) -> None:
+    assert not ready("pending", 0.9, flag)
+    assert not ready("pending", 0.9, "too_short", f" {flag.upper()}")
+    assert ready("approved", 0.9, flag)
+
+
+def test_the_other_flags_do_not() -> None:
+    others = ("no_reasoning", "too_short", "too_long", "code_only", "uncertain", "outdated", "hallucination_risk")
+    assert ready("pending", 0.9, *others)
+
+
+def test_an_unknown_status_is_never_ready() -> None:
+    assert not ready(None, 1.0)
+    assert not ready("maybe", 1.0)
+
+
+@given(st.sampled_from(["pending", "approved", "rejected"]), st.integers(0, 100), st.booleans())
+def test_lowering_the_bar_never_holds_anything_back(status: str, hundredths: int, auto_ready: bool) -> None:
+    verdicts = [
+        ready(status, hundredths / 100, min_score=bar / 100, auto_ready=auto_ready) for bar in range(0, 101, 20)
+    ]
+    assert verdicts == sorted(verdicts, reverse=True)
+
+
+def test_the_score_of_seven_hundredths_parts_meets_the_default_bar() -> None:
+    """0.5 + 0.1 + 0.1 is exactly the bar, so it is ready."""
+    frame = pl.DataFrame([PLAIN | {"step_count": 2, "principle_count": 1}], schema=SCHEMA)
+    frame = frame.with_columns(quality_score(), review_status=pl.lit("pending"))
+    assert frame.select(is_ready(0.7, True))["is_ready"].to_list() == [True]
