@@ -18,7 +18,10 @@ from dagster_project import config as configuration
 from dagster_project.errors import GristmillError, Stopped
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from dagster_project.mill_run import MillRun
+    from dagster_project.raw_tables import Account
 
 app = typer.Typer(
     help="Turns what users say about an AI assistant into training sets and honest metrics.",
@@ -100,7 +103,7 @@ def run(
             with ThreadPoolExecutor(1) as executor:
                 executor.submit(_materialise, mill).result()
             entry |= {"outcome": "published", "as_of": mill.as_of, "publication": mill.lake.published.publication}
-            entry |= {"changed_days": mill.accounts["raw_feedback__entries"].changed_days}
+            entry |= {"changed_days": {table: found.changed_days for table, found in mill.accounts.items()}}
         finally:
             from dagster_project.lookups import write_run_log
 
@@ -122,26 +125,37 @@ def _materialise(mill: "MillRun") -> None:
 
 def _print_summary(mill: "MillRun") -> None:
     from dagster_project.lookups import quarantine
-    from dagster_project.training.release import latest_release
+    from dagster_project.training.release import FORMATS, latest_release
 
-    lake, account = mill.lake, mill.accounts["raw_feedback__entries"]
+    lake, accounts = mill.lake, mill.accounts
     published = "only its release" if mill.is_in_the_past else f"publication {lake.published.publication}"
     typer.echo(f"as of {mill.as_of:%Y-%m-%d %H:%M} UTC, {published} in {lake.home}")
-    changed = ", ".join(map(str, account.changed_days[:5])) + (" ..." if len(account.changed_days) > 5 else "")
-    typer.echo(f"  days read {len(account.days_read):>8,}, changed {len(account.changed_days):,} {changed}".rstrip())
+    days_read = {day for account in accounts.values() for day in account.days_read}
+    changed_days = sorted({day for account in accounts.values() for day in account.changed_days})
+    changed = ", ".join(map(str, changed_days[:5])) + (" ..." if len(changed_days) > 5 else "")
+    typer.echo(f"  days read {len(days_read):>8,}, changed {len(changed_days):,} {changed}".rstrip())
     reasons = Counter(reason for row in quarantine(mill.config)["reasons"].to_list() for reason in row)
     for reason, count in reasons.most_common(5):
         typer.echo(f"  refused  {count:>9,}  {reason}")
-    if account.waiting:
-        typer.echo(f"  waiting  {account.waiting:>9,}  rows dated at or after as_of")
+    if waiting := sum(account.waiting for account in accounts.values()):
+        typer.echo(f"  waiting  {waiting:>9,}  rows dated at or after as_of")
     partition = f"release_date={mill.release_date}"
-    for table in ("train__instruction", "train__correction", "train__preference", "train__unpaired"):
-        rows = sum(file.rows for name, file in lake.partitions(table).items() if name.startswith(f"{partition}/"))
-        typer.echo(f"  examples {rows:>9,}  {table.removeprefix('train__')}")
+    for form in FORMATS:
+        files = lake.partitions(f"train__{form}")
+        rows = sum(file.rows for name, file in files.items() if name.startswith(f"{partition}/"))
+        typer.echo(f"  examples {rows:>9,}  {form}")
     typer.echo(f"  release    {latest_release(lake.home / 'exports', mill.release_date)}")
     typer.echo(f"  warehouse  {lake.home / 'warehouse.duckdb'}")
-    numbers = (account.read, account.kept, account.quarantined, account.copies)
-    typer.echo("read {:,} = kept {:,} + quarantined {:,} + copies {:,}".format(*numbers).replace(",", " "))
+    for system in sorted({table.split("__")[0] for table, account in accounts.items() if account.read}):
+        typer.echo(f"  {system.removeprefix('raw_'):<13}" + _sum(a for t, a in accounts.items() if t.startswith(system)))
+    typer.echo(_sum(accounts.values()))
+
+
+def _sum(accounts: "Iterable[Account]") -> str:
+    """Where every row went (G3)."""
+    found = list(accounts)
+    numbers = [sum(getattr(a, name) for a in found) for name in ("read", "kept", "quarantined", "copies")]
+    return "read {:,} = kept {:,} + quarantined {:,} + copies {:,}".format(*numbers).replace(",", " ")
 
 
 @app.command()
