@@ -46,12 +46,24 @@ def core__distilled_answers(mill: Mill) -> Iterator[dg.MaterializeResult]:
 
 
 @dg.multi_asset(
-    name="core__reviews", specs=[spec("core__reviews", deps=["core__distilled_answers"], kinds=("polars",))]
+    name="core__reviews",
+    specs=[
+        spec("core__reviews", deps=["core__distilled_answers", "raw_feedback__entries"], kinds=("polars",)),
+    ],
+    check_specs=[
+        dg.AssetCheckSpec(
+            "log_is_readable", asset="core__reviews", description="every line of state/reviews.jsonl is one (D8, G12)"
+        )
+    ],
 )
 def core__reviews(mill: Mill) -> Iterator[dg.MaterializeResult]:
     STOP.check()
-    bring_reviews_up_to_date(mill)
-    yield table_result(mill, "core__reviews")
+    problems = bring_reviews_up_to_date(mill)
+    readable = dg.AssetCheckResult(
+        asset_key="core__reviews", check_name="log_is_readable", severity=dg.AssetCheckSeverity.WARN,
+        passed=not problems, metadata={"left_out": len(problems), "lines": "\n".join(problems)},
+    )  # fmt: skip
+    yield table_result(mill, "core__reviews", [readable])
 
 
 core__distillation = sql_table("core__distillation")

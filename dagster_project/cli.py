@@ -16,6 +16,7 @@ import typer
 
 from dagster_project import config as configuration
 from dagster_project.errors import GristmillError, Stopped
+from dagster_project.review.commands import review_app
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +28,7 @@ app = typer.Typer(
     help="Turns what users say about an AI assistant into training sets and honest metrics.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
+app.add_typer(review_app, name="review")
 given: dict[str, Any] = {"config": None, "home": None, "debug": False}
 
 INTERRUPTED_EXIT = 130
@@ -49,7 +51,9 @@ def settings() -> configuration.Config:
 
 @app.command()
 def demo(
-    rows: Annotated[int, typer.Option(min=0, help="How many feedback rows; a fifth as many distilled examples.")] = 6000,
+    rows: Annotated[
+        int, typer.Option(min=0, help="How many feedback rows; a fifth as many distilled examples.")
+    ] = 6000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same rows.")] = 1,
 ) -> None:
     """Write demo source databases, dirty rows included, under <home>/sources."""
@@ -146,8 +150,13 @@ def _print_summary(mill: "MillRun") -> None:
         typer.echo(f"  examples {rows:>9,}  {form}")
     typer.echo(f"  release    {latest_release(lake.home / 'exports', mill.release_date)}")
     typer.echo(f"  warehouse  {lake.home / 'warehouse.duckdb'}")
+    if not mill.is_in_the_past and (waiting := lake.rows("core__review_queue")):
+        typer.echo(f"  review   {waiting:>9,}  wait for a person: `gristmill review`, or edit and import")
+        typer.echo(f"             {lake.home / 'pending_review' / f'batch_{mill.release_date:%Y%m%d}.json'}")
     for system in sorted({table.split("__")[0] for table, account in accounts.items() if account.read}):
-        typer.echo(f"  {system.removeprefix('raw_'):<13}" + _sum(a for t, a in accounts.items() if t.startswith(system)))
+        typer.echo(
+            f"  {system.removeprefix('raw_'):<13}" + _sum(a for t, a in accounts.items() if t.startswith(system))
+        )
     typer.echo(_sum(accounts.values()))
 
 
@@ -184,17 +193,22 @@ def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
 
 
 @app.command()
-def stats(as_json: Annotated[bool, typer.Option("--json", help="Exactly seed 0's `stats` object.")] = False) -> None:
-    """The figures of GET /api/feedback/stats."""
+def stats(
+    system: Annotated[str, typer.Option(help="feedback or distillation")] = "feedback",
+    as_json: Annotated[bool, typer.Option("--json", help="Of feedback exactly seed 0's `stats` object.")] = False,
+) -> None:
+    """The figures of GET /api/feedback/stats, or those of the distilled examples."""
     from dagster_project.lookups import stats as look
 
-    found = look(settings())
+    if system not in configuration.SYSTEMS:
+        raise GristmillError(f"--system must be one of {', '.join(configuration.SYSTEMS)}, not {system!r}")
+    found = look(settings(), system)
     if as_json:
         typer.echo(json.dumps(found, indent=2))
         return
     for name, value in found.items():
         shown = ", ".join(f"{key} {part}" for key, part in value.items()) if isinstance(value, dict) else value
-        typer.echo(f"{name:<16} {shown}")
+        typer.echo(f"{name:<{max(16, *map(len, found))}} {shown}")
 
 
 @app.command()
@@ -249,17 +263,20 @@ def why(
 
 @app.command()
 def writeback(release: Annotated[str | None, typer.Option(help="Which release; default the newest.")] = None) -> None:
-    """Mark in the source what a release contains (processed, training_format, quality_weight, processed_at)."""
+    """Mark in the sources what a release contains: feedback rows that left, distilled examples as we judge them."""
     from dagster_project.mill_run import MillRun
     from dagster_project.writeback import write_back
 
     with MillRun(settings()) as mill:
         done = write_back(mill, release)
-    for key in done.changed_since:
+    for key in done.total.changed_since:
         typer.echo(f"left alone, changed since it was read: {key}")
-    typer.echo(
-        f"release {done.release}: wrote {done.written:,} rows, {done.already:,} already written, {len(done.changed_since):,} left alone"
-    )
+    for outcome in [*(done.systems if len(done.systems) > 1 else ()), done.total]:
+        about = f"release {done.release}" if outcome.system == "all" else f"  {outcome.system}"
+        left_alone = len(outcome.changed_since)
+        typer.echo(
+            f"{about}: wrote {outcome.written:,} rows, {outcome.already:,} already written, {left_alone:,} left alone"
+        )
 
 
 @app.command()
@@ -280,7 +297,8 @@ def dev(port: Annotated[int, typer.Option(help="On 127.0.0.1.")] = 3000) -> None
 def main() -> None:
     """One line for what a user can put right; a traceback only with --debug."""
     os.environ.setdefault("DAGSTER_DISABLE_TELEMETRY", "yes")
-    gc.set_threshold(100_000)  # imports make objects by the thousand that stay; looking for garbage among them is in vain
+    # Imports make objects by the thousand that stay; looking for garbage among them is in vain.
+    gc.set_threshold(100_000)
     # A run works through groups of days; on that size threads cost a fifth more CPU and save little time.
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:

@@ -47,7 +47,7 @@ class Config:
     second_review_share: float = 0.1  # of judged items, how many a second reviewer is asked to judge blind
     review_batch: int = 500  # how many items a batch file holds at most
     busy_timeout_seconds: float = 30.0
-    memory_limit_mb: int = 512
+    memory_limit_mb: int = 300
     min_free_mb: int = 200
 
     def rules_hash(self) -> str:

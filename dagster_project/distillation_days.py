@@ -9,9 +9,11 @@ from dagster_project.raw_tables import Account, DatedIntake, unknown_words
 from dagster_project.signals.interaction_keys import with_interaction_keys
 from dagster_project.sources import distillation
 from dagster_project.tables import store_days
+from dagster_project.writeback_ledger import DISTILLATION, read_ledger, undo_own_writes
 
 KEYS_CODE = (
     "sources/distillation.py", "signals/interaction_keys.py", "signals/text_keys.py", "signals/json_columns.py",
+    "writeback_ledger.py",
 )  # fmt: skip
 # What the source, or our own write-back (D9), rewrites after the fact: copies of a row may differ in these.
 REWRITTEN = (
@@ -27,8 +29,11 @@ def bring_distillation_up_to_date(run: MillRun, asset: str) -> Account:
     spec = distillation.DATED[asset]
     check_is_distillation(run)
 
-    def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
-        return distillation.canonical(rows, spec).with_columns(pl.lit(False).alias("is_written_back"))
+    ledger = read_ledger(run.lake.home, DISTILLATION) if spec is DISTILLATION.spec else None
+
+    def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
+        own = rows if ledger is None else undo_own_writes(DISTILLATION, ledger, rows, file.label)
+        return distillation.canonical(own, spec)
 
     def store_kept(rows: pl.DataFrame) -> None:
         keyed = with_interaction_keys(rows, spec.name, run.config.split_key)

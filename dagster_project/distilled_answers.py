@@ -7,11 +7,12 @@ only if one of the source rows behind its examples, or the code, changed (G12). 
 import hashlib
 import json
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, datetime
 
 import polars as pl
 
 from dagster_project.contracts import TABLES
+from dagster_project.instants import instant
 from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun, code_hash
 from dagster_project.review.items import content_hashes
@@ -30,7 +31,7 @@ from dagster_project.training.distilled import quality_score
 TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"
 BESIDE = (f"{RAW}reasoning_patterns", f"{RAW}corrections")
-CODE = ("distilled_answers.py", "signals", "sources/distillation.py", "training/distilled.py")
+CODE = ("distilled_answers.py", "review/items.py", "signals", "sources", "training/distilled.py")
 GROUP_EXAMPLES = 8_000
 EXTRACTED = ("reasoning_type", "reasoning_steps", "tool_usage", "corrections", "principles", "complexity")
 # What an example takes from the first of its source rows that has it.
@@ -39,6 +40,7 @@ TEXTS = (
     "tool_usage", "corrections", "principles", "domain", "subdomain", "task_type", "quality_flags", "training_format",
 )  # fmt: skip
 NUMBERS = ("complexity", "quality_score", "source_review")
+NOTHING = {"session_id": ("", "default")}  # what stands for no value (G9); elsewhere empty text does
 MERGED: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(TEXTS, pl.String), "complexity": pl.Int64, "quality_score": pl.Float64, "source_review": pl.Int64,
 }  # fmt: skip
@@ -62,7 +64,7 @@ def bring_distilled_answers_up_to_date(run: MillRun) -> int:
     made = 0
     for days in _groups(sources, stale):
         mine = sources.filter(pl.col("example_date").is_in(days))
-        store_days(lake, TABLE, judged(merged(lake, mine)).sort("event_date", "example_id"))
+        store_days(lake, TABLE, judged(merged(lake, mine, as_of=run.as_of)).sort("event_date", "example_id"))
         made += mine["example_id"].n_unique()
         run.report(TABLE, mine["example_id"].n_unique())
         lake.catalog.inputs |= {f"{prefix}{day}": wanted[str(day)] for day in days}
@@ -76,14 +78,18 @@ def _made_from(run: MillRun, sources: pl.DataFrame) -> dict[str, str]:
         for table in distillation.DATED
         for partition, version in run.lake.versions(table)
     }
-    beside = [run.lake.versions(table) for table in BESIDE]
     code = f"{code_hash(*CODE)} {run.config.split_key} {TABLES[TABLE].layout}"
-    listed = sources.select("example_date", "table", "event_date", row=pl.struct("example_id", "place", "table", "source_id").hash())
+    listed = sources.select(
+        "example_date", "table", "event_date", "source_id",
+        row=pl.struct("example_id", "place", "table", "source_id").hash(),
+    ).join(_beside_digests(run), on=["table", "source_id"], how="left")  # fmt: skip
     days = listed.group_by("example_date").agg(
-        pl.struct("table", "event_date").unique().sort().alias("files"), pl.col("row").sum().alias("rows")
+        pl.struct("table", "event_date").unique().sort().alias("files"),
+        pl.col("row").sum().alias("rows"),
+        pl.col("beside").sum().alias("beside"),
     )
     found = {}
-    for day, files, rows in days.sort("example_date").iter_rows():
+    for day, files, rows, beside in days.sort("example_date").iter_rows():
         used = [(f["table"], str(f["event_date"]), versions[RAW + f["table"], str(f["event_date"])]) for f in files]
         found[str(day)] = hashlib.sha256(json.dumps([code, beside, used, rows]).encode()).hexdigest()
     return found
@@ -104,27 +110,38 @@ def _groups(sources: pl.DataFrame, stale: list[str]) -> Iterator[list[date]]:
         yield group
 
 
-def merged(lake: Lake, sources: pl.DataFrame, texts: Sequence[str] = TEXTS) -> pl.DataFrame:
+def merged(
+    lake: Lake, sources: pl.DataFrame, texts: Sequence[str] = TEXTS, as_of: datetime | None = None
+) -> pl.DataFrame:
     """One row per example: every value from the first of its source rows that has one (D2). Only these `texts`."""
     frames = []
     for (table,), mine in sources.partition_by("table", as_dict=True).items():
         days = [f"event_date={day}" for day in sorted(set(mine["event_date"]))]
         rows = pl.read_parquet(lake.files(f"{RAW}{table}", days), hive_partitioning=False)
         rows = rows.join(mine.select(pl.col("source_id").unique()), left_on="id", right_on="source_id", how="semi")
+        if table == "examples" and "corrections" in texts:
+            rows = _with_patterns_and_corrections(lake, rows, as_of)
         rows = mine.select("example_id", "place", "source_id", "origin").join(
-            _with_common_columns(lake, rows, str(table)), left_on="source_id", right_on="id"
+            _with_common_columns(rows, str(table)), left_on="source_id", right_on="id"
         )
+        if table == "chain_of_thought":  # its rebuilt answer stands only where there is no other
+            rows = rows.with_columns(pl.when(pl.col("place") == 1).then("claude_response").alias("claude_response"))
         frames.append(rows)
     rows = pl.concat(frames, how="diagonal").sort("example_id", "place")
-    has_value = {c: pl.col(c).str.strip_chars(SPACES) != "" for c in texts}
-    winner = ("source_id", "origin", "occurred_at", "event_date", "prompt_key", "split", "bad_response", "is_failed")
-    return rows.group_by("example_id", maintain_order=True).agg(
-        *(pl.col(c).first() for c in winner),
-        *(pl.col(c).filter(has_value[c]).first() for c in texts),
-        *(pl.col(c).drop_nulls().first() for c in NUMBERS),
-        (pl.col("table").first() == "chain_of_thought").alias("is_rebuilt"),
-        pl.concat_str("table", pl.lit(":"), "source_id").alias("source_rows"),
-    ).with_columns(_attempt())
+    has_value = {c: ~pl.col(c).str.strip_chars(SPACES).is_in(NOTHING.get(c, ("",))) for c in texts}
+    winner = ("source_id", "origin", "occurred_at", "event_date", "prompt_key", "split", "bad_response")
+    return (
+        rows.group_by("example_id", maintain_order=True)
+        .agg(
+            *(pl.col(c).first() for c in winner),
+            *(pl.col(c).filter(has_value[c]).first() for c in texts),
+            *(pl.col(c).drop_nulls().first() for c in NUMBERS),
+            (pl.col("table").first() == "chain_of_thought").alias("is_rebuilt"),
+            (pl.col("success").drop_nulls().first() == 0).fill_null(False).alias("has_no_success"),
+            pl.concat_str("table", pl.lit(":"), "source_id").alias("source_rows"),
+        )
+        .with_columns(_attempt())
+    )
 
 
 def _attempt() -> pl.Expr:
@@ -133,65 +150,94 @@ def _attempt() -> pl.Expr:
     return pl.when(worse.str.strip_chars(SPACES) != "").then(worse).alias("attempt")
 
 
-def _with_common_columns(lake: Lake, rows: pl.DataFrame, table: str) -> pl.DataFrame:
+def _with_common_columns(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     """A raw table's rows under the names all generations share."""
     if table == "chain_of_thought":
         rows = rows.with_columns(rebuilt_response(rows).alias("response"))
-    names = {"stored_flags": "quality_flags", "prompt": "query", "response": "claude_response", "good_response": "claude_response"}
+    names = {"stored_flags": "quality_flags", "prompt": "query"} | dict.fromkeys(
+        ("response", "good_response"), "claude_response"
+    )
     rows = rows.rename({old: new for old, new in names.items() if old in rows.columns})
-    if table == "examples":
-        rows = _with_patterns_and_corrections(lake, rows)
     is_machine = pl.col("reviewer_notes").str.strip_chars_start(SPACES).str.starts_with("AUTO-").fill_null(False)
     review = {
         "distillation_examples": pl.when(is_machine).then(0).otherwise("human_reviewed"),
         "examples": pl.when(is_machine | (pl.col("human_reviewed") == 0)).then(0)
-        .when((pl.col("human_reviewed") == 1) & (pl.col("approved") == 1)).then(1)
-        .when(pl.col("human_reviewed") == 1).then(-1),
+        .when(pl.col("human_reviewed") == 1).then(pl.col("approved").replace_strict({1: 1, 0: -1}, default=0)),
     }.get(table, pl.lit(None))  # fmt: skip
     rows = rows.with_columns(review.cast(pl.Int64).alias("source_review"), pl.lit(table).alias("table"))
-    rows = rows.with_columns(
-        (pl.col("success") == 0).fill_null(False).alias("is_failed")
-        if "success" in rows.columns
-        else pl.lit(False).alias("is_failed")
-    )
-    absent = {c: kind for c, kind in (MERGED | {"bad_response": pl.String}).items() if c not in rows.columns}
+    known = MERGED | {"bad_response": pl.String, "success": pl.Int64}
+    absent = {c: kind for c, kind in known.items() if c not in rows.columns}
     return rows.with_columns(pl.lit(None, dtype=kind).alias(c) for c, kind in absent.items()).select(
-        "id", "table", "occurred_at", "event_date", "prompt_key", "split", "bad_response", "is_failed", *MERGED
+        "id", "table", "occurred_at", "event_date", "prompt_key", "split", *known
     )
 
 
-def _with_patterns_and_corrections(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
-    """What the normalised generation keeps in tables of its own; the newest row of an example counts."""
-    columns = ["id", "example_id", "reasoning_type", "reasoning_steps", "tool_usage", "complexity", "created_at"]
-    patterns = _read(lake, BESIDE[0], columns).sort("created_at", "id", descending=True, nulls_last=True)
-    patterns = patterns.unique("example_id", keep="first", maintain_order=True).drop("id", "created_at")
-    fixes = _read(lake, BESIDE[1], None).sort("created_at", "id", nulls_last=True)
+def _with_patterns_and_corrections(lake: Lake, rows: pl.DataFrame, as_of: datetime | None) -> pl.DataFrame:
+    """What the normalised generation keeps in tables of its own: the newest pattern that has a value, all corrections."""
+    patterns, fixes = (_beside(lake, table, as_of) for table in BESIDE)
+    columns = ("reasoning_type", "reasoning_steps", "tool_usage", "complexity")
+    links = _pattern_links(patterns, rows.lazy()).join(rows.lazy().select("id"), on="id", how="semi")
+    linked = links.join(patterns, left_on="pattern_id", right_on="id").collect()
+    linked = linked.sort("is_named", "created_at", "pattern_id", descending=True, nulls_last=True)
+    newest = linked.group_by("id", maintain_order=True).agg(_filled(c).drop_nulls().first() for c in columns)
+    mine = fixes.filter(pl.col("example_id").is_in(rows["id"].implode())).collect()
+    merged = rows.join(newest, on="id", how="left", suffix="_pattern", maintain_order="left")
+    merged = merged.join(_corrections(mine), on="id", how="left", maintain_order="left")
+    return merged.with_columns(
+        pl.coalesce(_filled("reasoning_type"), "reasoning_type_pattern").alias("reasoning_type"),
+        pl.coalesce("complexity", "complexity_pattern").alias("complexity"),
+    )
+
+
+def _filled(column: str) -> pl.Expr:
+    """The value, null for a blank text."""
+    return pl.col(column) if column == "complexity" else pl.when(has_text(column)).then(column).alias(column)
+
+
+def _corrections(fixes: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `corrections`, oldest first, as seed 2 writes them: one object per example."""
+    fixes = fixes.sort("created_at", "id", nulls_last=True)
     errors = pl.struct("error_type", "what_sam_said", "what_was_wrong", "correct_answer")
     lessons = pl.concat_list(
         string_items(fixes["improvements"]).alias("improvements").fill_null([]),
-        pl.concat_list("lesson_learned").list.drop_nulls(),
+        pl.concat_list(_filled("lesson_learned")).list.drop_nulls(),
     )
-    told = fixes.select("example_id", errors.alias("sam_error"), lessons.alias("lessons"))
-    grouped = told.group_by("example_id", maintain_order=True).agg(
+    told = fixes.select(pl.col("example_id").alias("id"), errors.alias("sam_error"), lessons.alias("lessons"))
+    grouped = told.group_by("id", maintain_order=True).agg(
         pl.col("sam_error").alias("sam_errors"), pl.col("lessons").explode().drop_nulls().alias("improvements")
     )
-    corrections = grouped.select(
-        "example_id", pl.struct("sam_errors", "improvements").struct.json_encode().alias("corrections")
-    )
-    merged = rows.join(patterns, left_on="id", right_on="example_id", how="left", suffix="_pattern", maintain_order="left")
-    merged = merged.join(corrections, left_on="id", right_on="example_id", how="left", maintain_order="left")
-    return merged.with_columns(
-        pl.coalesce(pl.when(pl.col("reasoning_type") != "").then("reasoning_type"), "reasoning_type_pattern")
-        .alias("reasoning_type"),
-        pl.coalesce("complexity", "complexity_pattern").alias("complexity"),
-    )  # fmt: skip
+    return grouped.select("id", pl.struct("sam_errors", "improvements").struct.json_encode().alias("corrections"))
 
 
-def _read(lake: Lake, table: str, columns: list[str] | None) -> pl.DataFrame:
+def _pattern_links(patterns: pl.LazyFrame, examples: pl.LazyFrame) -> pl.LazyFrame:
+    """Which pattern is about which row of `examples`: the one the row names, and those that name the row."""
+    named = examples.select("id", pattern_id="reasoning_pattern_id", is_named=True).drop_nulls()
+    naming = patterns.select(id="example_id", pattern_id="id", is_named=False)
+    return pl.concat([named, naming]).group_by("id", "pattern_id").agg(pl.col("is_named").any())
+
+
+def _beside(lake: Lake, table: str, as_of: datetime | None) -> pl.LazyFrame:
+    """A table beside `examples`, without what was written at or after as_of (G2)."""
     files = lake.files(table)
-    if not files:
-        return TABLES[table].empty().select(columns or pl.all())
-    return pl.read_parquet(files, columns=columns, hive_partitioning=False)
+    rows = pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[table].empty().lazy()
+    written = instant(pl.col("created_at"))
+    return rows.filter((written < as_of).fill_null(True)) if as_of else rows
+
+
+def _beside_digests(run: MillRun) -> pl.DataFrame:
+    """Per row of `examples` a hash of all that is said of it in the tables beside (`table`, `source_id`, `beside`)."""
+    columns = ("id", "example_id", pl.struct(pl.exclude("source_rowid")).hash().alias("digest"))
+    patterns, fixes = (
+        _beside(run.lake, table, run.as_of).select(columns).collect(engine="streaming").lazy() for table in BESIDE
+    )
+    files = run.lake.files(f"{RAW}examples")
+    examples = pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[f"{RAW}examples"].empty().lazy()
+    about = _pattern_links(patterns, examples).join(
+        patterns.select("id", "digest"), left_on="pattern_id", right_on="id"
+    )
+    digests = pl.concat([about.select("id", "digest"), fixes.select(pl.col("example_id").alias("id"), "digest")])
+    told = digests.group_by("id").agg(pl.col("digest").sum().alias("beside")).collect(engine="streaming")
+    return told.select(pl.lit("examples").alias("table"), pl.col("id").alias("source_id"), "beside")
 
 
 def judged(rows: pl.DataFrame) -> pl.DataFrame:
@@ -236,8 +282,7 @@ def _finished(rows: pl.DataFrame) -> pl.DataFrame:
     keys = thread_keys(rows.select("prompt_key", pl.col("query_context").alias("conversation_context")))
     return rows.select(
         "example_id", "source_id", "origin",
-        pl.when(~pl.col("session_id").is_in(["", "default"])).then("session_id").alias("session_id"),
-        "occurred_at", "event_date", "prompt_key", "split", keys.alias("thread_key"),
+        "session_id", "occurred_at", "event_date", "prompt_key", "split", keys.alias("thread_key"),
         normal_answers(rows["claude_response"]).hash().alias("answer_hash"),
         pl.when(pl.col("attempt").is_not_null()).then(normal_answers(rows["attempt"]).hash()).alias("attempt_hash"),
         known_or("domain", distillation.DOMAINS, "general").alias("domain"), "subdomain", "task_type", "reasoning_type",
@@ -246,7 +291,7 @@ def _finished(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("source_review").fill_null(0), word("training_format").alias("source_training_format"),
         has_text("query").alias("has_query"), has_text("claude_response").alias("has_answer"),
         pl.col("attempt").is_not_null().alias("has_attempt"),
-        changed_fraction(rows["attempt"], rows["claude_response"]).alias("changed_fraction"),
-        (pl.col("is_failed") & pl.col("is_rebuilt")).alias("is_failed"), "extracted", "source_rows",
+        changed_fraction(rows["attempt"], rows["claude_response"]).round(6).alias("changed_fraction"),
+        (pl.col("has_no_success") & pl.col("is_rebuilt")).alias("is_failed"), "extracted", "source_rows",
         contents["content_hash"],
     )  # fmt: skip

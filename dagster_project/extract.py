@@ -38,7 +38,7 @@ from dagster_project.sqlite_values import (
 BATCH_ROWS = 16_384
 SCAN_BATCH_ROWS = 65_536
 FIRST_ROWID, LAST_ROWID = -(2**63), 2**63 - 1
-CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 65_536
+CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 16_384
 
 
 class SqliteDatabase:

@@ -11,7 +11,7 @@ from dagster_project.raw_tables import QUARANTINE, Account, DatedIntake, unknown
 from dagster_project.signals.feedback_keys import feedback_keys
 from dagster_project.sources import feedback
 from dagster_project.tables import store_days
-from dagster_project.writeback import read_ledger, undo_own_writes
+from dagster_project.writeback_ledger import FEEDBACK, read_ledger, undo_own_writes
 
 ENTRIES, KEYS, RESPONSES = "raw_feedback__entries", "core__feedback_keys", "raw_feedback__responses"
 ORPHAN = "orphan:response_id"
@@ -20,7 +20,7 @@ VOCABULARIES = {
 }  # fmt: skip
 KEYS_CODE = (
     "sources/feedback.py", "signals/text_keys.py", "signals/feedback_keys.py", "signals/error_type.py",
-    "training/templates.py", "writeback.py",
+    "training/templates.py", "writeback_ledger.py",
 )  # fmt: skip
 
 
@@ -31,10 +31,11 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
         is_known = pl.col("response_id").is_in(known.implode())
         rules.append(Rule(ORPHAN, pl.col("response_id").is_not_null() & (pl.col("response_id") != "") & ~is_known))
 
-    ledger = read_ledger(run.lake.home)
+    ledger = read_ledger(run.lake.home, FEEDBACK)
 
     def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
-        return undo_own_writes(ledger, feedback.canonical(rows, file.options["rating_scale"]), file)
+        own = undo_own_writes(FEEDBACK, ledger, rows, file.label)
+        return feedback.canonical(own, file.options["rating_scale"])
 
     def store_kept(rows: pl.DataFrame) -> None:
         store_days(run.lake, ENTRIES, rows)

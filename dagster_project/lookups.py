@@ -14,10 +14,13 @@ from typing import Any
 import duckdb
 import polars as pl
 
+from dagster_project import distillation_lookups
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
+from dagster_project.distillation_lookups import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import Catalog, Lake
+from dagster_project.training.examples import CANDIDATES
 from dagster_project.watch import changed_days
 
 
@@ -71,11 +74,13 @@ def _source_status(asset: str, entry: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-# --- stats (seed 0) ----------------------------------------------------------------------------------------------
+# --- stats -------------------------------------------------------------------------------------------------------
 
 
-def stats(config: Config) -> dict[str, Any]:
-    """Exactly the `stats` object of GET /api/feedback/stats (F11)."""
+def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
+    """Of feedback exactly the `stats` object of GET /api/feedback/stats (F11); of distillation seed 2's figures."""
+    if system == "distillation":
+        return distillation_lookups.stats(published(config))
     row = pl.read_parquet(published(config).files("metric__feedback_stats")).row(0, named=True)
     return {
         "total_feedback": row["total_feedback"],
@@ -105,44 +110,51 @@ def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
 
 
 def why(config: Config, wanted: str) -> dict[str, Any]:
-    """Everything that touched a feedback row, or the training example with this id."""
+    """Everything that touched a feedback row, a distilled example or one of its source rows, or a training example."""
     lake = published(config)
-    touched = (pl.col("id") == wanted) | (pl.col("feedback_id") == wanted) | (pl.col("partner_id") == wanted)
-    rivals = pl.read_parquet(lake.files("core__candidate_rivals"))
-    candidates = _where(lake, "core__training_candidates", touched).join(rivals, on="id", how="left")
-    examples = candidates.filter(pl.col("id") == wanted)
-    origins = [examples["feedback_id"][0], examples["partner_id"][0]] if examples.height else [wanted]
-    feedback_ids = [key for key in origins if key is not None]
-    refused = quarantine(config).filter(pl.col("key").is_in(feedback_ids)).rows(named=True)
-    rows = _where(lake, "core__feedback", pl.col("feedback_id").is_in(feedback_ids))
-    if rows.is_empty() and not refused and candidates.is_empty():
-        waiting = _where(lake, "core__feedback_keys", pl.col("feedback_id").is_in(feedback_ids))
-        if waiting.height:
-            return {
-                "id": wanted,
-                "waiting": f"dated {waiting['occurred_at'][0].isoformat()}, not before as_of {lake.catalog.as_of}",
-            }
-        raise GristmillError(f"{wanted!r} is neither a feedback id nor a training example we know")
+    named = _candidates(lake, pl.col("id") == wanted)
+    is_distilled = named["source"].str.starts_with("feedback_").not_()
+    feedback_ids = (
+        named.filter(~is_distilled).select("origin_id", "partner_id").unpivot()["value"].drop_nulls().to_list()
+    )
+    example_ids = named.filter(is_distilled)["origin_id"].to_list()
+    candidates = named
+    if named.is_empty():
+        feedback_ids, example_ids = [wanted], distillation_lookups.example_ids(lake, wanted)
+        is_origin = pl.col("origin_id").is_in([wanted, *example_ids])
+        candidates = _candidates(lake, is_origin | (pl.col("partner_id") == wanted))
+    table, key = distillation_lookups.source_row(wanted)
+    is_refused = pl.col("key").is_in([*feedback_ids, *example_ids])
+    is_refused |= (pl.col("key") == key) & (pl.lit(True) if table is None else pl.col("table") == table)
+    refused = quarantine(config).filter(is_refused).rows(named=True)
+    rows = where(lake, "core__feedback", pl.col("feedback_id").is_in(feedback_ids))
+    if rows.is_empty() and not refused and candidates.is_empty() and not example_ids:
+        waiting = where(lake, "core__feedback_keys", pl.col("feedback_id").is_in(feedback_ids))
+        dated = waiting["occurred_at"][0] if waiting.height else distillation_lookups.dated(lake, wanted)
+        if dated is None:
+            raise GristmillError(f"{wanted!r} is no feedback, distilled example or training example we know")
+        return {"id": wanted, "waiting": f"dated {dated.isoformat()}, not before as_of {lake.catalog.as_of}"}
     return {
         "id": wanted,
         "feedback": [_story(lake, row) for row in rows.rows(named=True)],
+        "distilled": [distillation_lookups.story(lake, example_id) for example_id in example_ids],
         "quarantined": refused,
         "examples": [_example(lake, row) for row in candidates.rows(named=True)],
     }
 
 
-def _where(lake: Lake, table: str, condition: pl.Expr) -> pl.DataFrame:
-    files = lake.files(table)
-    if not files:
-        return TABLES[table].empty()
-    return pl.scan_parquet(files, hive_partitioning=False).filter(condition).collect(engine="streaming")
+def _candidates(lake: Lake, condition: pl.Expr) -> pl.DataFrame:
+    """Candidates of every system (T1), with what a rival does to them."""
+    found = pl.concat([where(lake, table, condition) for table in CANDIDATES])
+    rivals = where(lake, "core__candidate_rivals", pl.col("id").is_in(found["id"].implode()))
+    return found.join(rivals, on="id", how="left", maintain_order="left")
 
 
 def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     partition = f"event_date={row['event_date']}"
     entries = pl.read_parquet(lake.path("raw_feedback__entries", partition), hive_partitioning=False)
     source = entries.filter(pl.col("feedback_id") == row["feedback_id"]).drop_nulls("feedback_id").row(0, named=True)
-    rivals = _where(lake, "core__feedback", pl.col("status_ref") == row["feedback_id"])
+    rivals = where(lake, "core__feedback", pl.col("status_ref") == row["feedback_id"])
     hidden = ("thread_key", "answer_key", "answer_hash", "correction_hash", "preferred_hash", "record_hash")
     return {
         "source_row": {name: value for name, value in source.items() if value not in (None, [])},
@@ -152,7 +164,7 @@ def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
-    names = ("id", "format", "source", "feedback_id", "partner_id", "duplicate_of", "quality_weight", "tier", "split")
+    names = ("id", "format", "source", "origin_id", "partner_id", "duplicate_of", "quality_weight", "tier", "split")
     rival = row["reason"]
     reason = row["early_reason"] or (rival if rival == "conflicting" else None) or row["late_reason"] or rival
     example = {name: row[name] for name in names} | {"reason": reason}

@@ -88,7 +88,7 @@ def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
 
 
 def write(
-    lake: Lake, name: str, params: Mapping[str, Any], columns: str, file: Path, memory_limit_mb: int = 512
+    lake: Lake, name: str, params: Mapping[str, Any], columns: str, file: Path, memory_limit_mb: int = 300
 ) -> int:
     """Run a query straight into a Parquet file with these `columns`; returns its rows."""
     chosen = query(name)
@@ -101,7 +101,7 @@ def write(
     return found[0] if found else 0
 
 
-def fetch(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 512) -> pl.DataFrame:
+def fetch(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 300) -> pl.DataFrame:
     """The rows of a query that gives few."""
     chosen = query(name)
     with engine(lake, memory_limit_mb) as connection:

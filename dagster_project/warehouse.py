@@ -13,6 +13,7 @@ from dagster_project.contracts import TABLES
 from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun
+from dagster_project.review.handout import handout_inputs, is_laid_out, review_handout
 from dagster_project.training.release import publication_of_release
 
 KEPT_SNAPSHOTS = 3
@@ -36,6 +37,10 @@ TRAINING_EXAMPLES = """
     select 'instruction' as format, id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
         context, instruction as prompt, output as answer, null::varchar as worse_answer, null::boolean as label
     from train__instruction
+    union all
+    select 'cot', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
+        context, instruction, output, null, null
+    from train__cot
     union all
     select 'correction', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
         context, input, output, null, null
@@ -63,13 +68,19 @@ def publish(run: MillRun) -> bool:
     lake.catalog.as_of = run.as_of.isoformat()
     if releases:
         lake.catalog.release = {"name": releases[0][1].name, "date": str(run.release_date)}
+    lake.catalog.inputs["review_handout"] = handout_inputs(run)
     if not lake.is_changed() and not releases and _is_warehouse_here(lake):
-        return False
+        if is_laid_out(run):
+            return False
+        review_handout(run).lay_out()  # somebody removed a file
+        return True
     lake.catalog.snapshot = lake.next_publication
     snapshot = take_snapshot(lake)
     warehouse = lake.staging / "warehouse.duckdb"
     build_warehouse(lake, snapshot, warehouse)
-    lake.commit(before=releases, after=[(warehouse, lake.home / "warehouse.duckdb")])
+    handout = review_handout(run)  # last: people may be editing the batch it replaces
+    lake.commit(before=releases, after=[(warehouse, lake.home / "warehouse.duckdb"), *handout.moves])
+    handout.clear_away()
     prune_snapshots(lake)
     return True
 

@@ -1,14 +1,11 @@
-"""Telling the source what was exported (F10): the one place that writes to a source, and only when asked to.
+"""Telling the sources what was exported (F10, D9): the one place that writes to a source, and only when asked to.
 
-What we wrote is in a ledger in the state, with what was there before. So a second write-back changes nothing, and a later
-run reads our own values back as what they replaced: outputs do not depend on whether a write-back took place.
+A row is marked only if it is still as we read it; all rows of a file in one transaction. What we write goes to a ledger in
+the state with what was there before (`writeback_ledger.py`), so a second write-back changes nothing and no output depends
+on it. What is written where is in `writeback_marks.py`.
 """
 
-import json
-import os
 from dataclasses import dataclass, field
-from datetime import datetime
-from pathlib import Path
 
 import polars as pl
 
@@ -16,144 +13,124 @@ from dagster_project.errors import GristmillError
 from dagster_project.extract import SqliteDatabase
 from dagster_project.intake import OpenFile
 from dagster_project.mill_run import MillRun
-from dagster_project.sources.feedback import ENTRIES, canonical
+from dagster_project.writeback_ledger import read_ledger, save_ledger, settled, with_own_values
+from dagster_project.writeback_marks import DISTILLATION_MARKS, FEEDBACK_MARKS, Marks, Release
 
-COLUMNS = ("processed", "training_format", "quality_weight", "processed_at")
-ORDER = ("correction", "preference", "instruction", "unpaired")
-LEDGER_SCHEMA = pl.Schema(
-    {
-        "source_file": pl.String, "feedback_id": pl.String, "release": pl.String,
-        "processed": pl.Int64, "training_format": pl.String, "quality_weight": pl.Float64, "processed_at": pl.Float64,
-        "before_processed": pl.Int64, "before_training_format": pl.String, "before_quality_weight": pl.Float64,
-        "before_processed_at": pl.Float64,
-    }
-)  # fmt: skip
+EVERY_SYSTEM = (FEEDBACK_MARKS, DISTILLATION_MARKS)
 
 
 @dataclass
-class WriteBack:
-    """What a write-back did."""
+class Outcome:
+    """What became of the rows of one system."""
 
-    release: str
+    system: str
     written: int = 0
     already: int = 0
     changed_since: list[str] = field(default_factory=list)
 
-
-def ledger_path(home: Path) -> Path:
-    return home / "state" / "writeback_feedback.parquet"
-
-
-def read_ledger(home: Path) -> pl.DataFrame:
-    path = ledger_path(home)
-    return pl.read_parquet(path) if path.exists() else pl.DataFrame(schema=LEDGER_SCHEMA)
+    def __add__(self, other: "Outcome") -> "Outcome":
+        keys = self.changed_since + other.changed_since
+        return Outcome("all", self.written + other.written, self.already + other.already, keys)
 
 
-def undo_own_writes(ledger: pl.DataFrame, rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
-    """Rows that still hold what we wrote get the source's own values back, and are marked."""
-    ledger = ledger.filter(pl.col("source_file") == file.label)
-    if ledger.is_empty():
-        return rows.with_columns(pl.lit(False).alias("is_written_back"))
-    ours = ledger.select(
-        "feedback_id", *(pl.col(c).alias(f"our_{c}") for c in COLUMNS), *(f"before_{c}" for c in COLUMNS)
-    )
-    joined = rows.join(ours, on="feedback_id", how="left", maintain_order="left")
-    is_ours = pl.col("our_processed").is_not_null() & pl.all_horizontal(
-        pl.col(c).eq_missing(pl.col(f"our_{c}")) for c in COLUMNS
-    )
-    return joined.with_columns(is_ours.alias("is_written_back")).with_columns(
-        pl.when("is_written_back").then(f"before_{c}").otherwise(c).alias(c) for c in COLUMNS
-    ).select(*rows.columns, "is_written_back")  # fmt: skip
+@dataclass
+class WriteBack:
+    """What a write-back did, for every system that has a source."""
+
+    release: str
+    systems: list[Outcome] = field(default_factory=list)
+
+    @property
+    def total(self) -> Outcome:
+        return sum(self.systems, Outcome("all"))
 
 
-def write_back(run: MillRun, release: str | None) -> WriteBack:
-    """Mark in the source what the release contains, in one transaction per file; rows changed since are left alone."""
-    name = release or run.lake.published.release.get("name")
+def write_back(run: MillRun, name: str | None) -> WriteBack:
+    """Mark in the sources what a release says of them, in one transaction per file; rows changed since are left alone."""
+    name = name or run.lake.published.release.get("name")
     if not name:
         raise GristmillError("nothing is published yet: there is no release to write back")
-    manifest = run.lake.home / "exports" / name / "manifest.json"
-    if not manifest.exists():
-        raise GristmillError(f"there is no release {name!r} under {run.lake.home / 'exports'}")
-    as_of = datetime.fromisoformat(json.loads(manifest.read_text(encoding="utf-8"))["as_of"])
-    wanted = exported_rows(manifest.parent).with_columns(
-        pl.lit(1, dtype=pl.Int64).alias("processed"), pl.lit(as_of.timestamp()).alias("processed_at")
-    )
-    outcome = WriteBack(name)
-    for order, file in enumerate(run.config.sources["feedback"]):
-        with SqliteDatabase(file.path, run.config.busy_timeout_seconds, writable=True) as database:
-            open_file = OpenFile(file.label, order, database, {"rating_scale": file.rating_scale})
-            _write_file(run, open_file, wanted, outcome)
-    return outcome
-
-
-def exported_rows(release: Path) -> pl.DataFrame:
-    """Each feedback row the release contains, once: the first format it left in, and that record's weight."""
-    frames = [
-        pl.scan_ndjson(path, schema_overrides={"origin_ids": pl.List(pl.String)}).select(
-            pl.col("origin_ids").alias("feedback_id"),
-            pl.lit(ORDER.index(format)).alias("place"),
-            pl.lit(format).alias("training_format"),
-            pl.col("quality_weight").cast(pl.Float64),
-        ).collect()
-        for format in ORDER
-        for path in sorted(release.glob(f"{format}_*.jsonl"))
-    ]  # fmt: skip
-    columns = ("feedback_id", "training_format", "quality_weight")
-    if not frames:
-        return pl.DataFrame(schema={name: LEDGER_SCHEMA[name] for name in columns})
-    rows = pl.concat(frames).explode("feedback_id").sort("feedback_id", "place", "quality_weight")
-    return rows.unique("feedback_id", keep="first", maintain_order=True).select(columns)
-
-
-def _write_file(run: MillRun, file: OpenFile, wanted: pl.DataFrame, outcome: WriteBack) -> None:
-    """Compare every row with what we read, in the transaction that writes."""
-    file.database.hold_for_writing(ENTRIES)
-    ledger = read_ledger(run.lake.home)
-    updates = []
-    for path in run.lake.files("raw_feedback__entries"):
-        read = pl.read_parquet(path, hive_partitioning=False).filter(pl.col("source_file") == file.label)
-        read = read.join(wanted.select("feedback_id"), on="feedback_id", how="semi")
-        if read.is_empty():
+    release = Release(run.lake, name)
+    _ = release.as_of  # before any source is opened: a release that is not there is one line and no more
+    done = WriteBack(name)
+    for marks in EVERY_SYSTEM:
+        spec = marks.table.spec
+        files = run.config.sources[spec.system]
+        if not files:
             continue
-        batches = [
-            undo_own_writes(ledger, canonical(batch, file.options["rating_scale"]), file)
-            for batch in file.database.read_rows(ENTRIES, read["source_rowid"].to_list())
-        ]
-        now = pl.concat(batches) if batches else read.clear()
-        same = now.join(
-            read.select("source_rowid", *ENTRIES.columns),
-            on=["source_rowid", *ENTRIES.columns],
-            how="semi",
-            nulls_equal=True,
-        )
-        outcome.changed_since += sorted(set(read["feedback_id"]) - set(same["feedback_id"]))
-        updates.append(
-            same.select(
-                "feedback_id", "source_rowid", "is_written_back", *(pl.col(c).alias(f"before_{c}") for c in COLUMNS)
-            )
-        )
-    if not updates:
+        outcome, wanted = Outcome(spec.system), marks.wanted(release)
+        for order, file in enumerate(files):
+            with SqliteDatabase(file.path, run.config.busy_timeout_seconds, writable=True) as database:
+                if spec.name in database.tables or not spec.is_optional:
+                    open_file = OpenFile(file.label, order, database, {"rating_scale": file.rating_scale})
+                    _mark_file(release, marks, open_file, wanted, outcome)
+        done.systems.append(outcome)
+    return done
+
+
+def _mark_file(release: Release, marks: Marks, file: OpenFile, wanted: pl.DataFrame, outcome: Outcome) -> None:
+    table, home = marks.table, release.lake.home
+    file.database.hold_for_writing(table.spec)
+    columns = [column for column in table.columns if column in file.database.shape(table.spec).present]
+    ledger = read_ledger(home, table)
+    found = _unchanged_rows(release, marks, file, wanted, ledger, outcome)
+    if found is None:
         return
-    done = ledger.filter((pl.col("release") == outcome.release) & (pl.col("source_file") == file.label))
-    rows = pl.concat(updates).join(wanted, on="feedback_id")
-    is_done = pl.col("is_written_back") & pl.col("feedback_id").is_in(done["feedback_id"].implode())
-    outcome.already += rows.filter(is_done).height
-    rows = rows.filter(~is_done)
+    is_counted = pl.col("releases").list.contains(release.name).alias("is_counted")
+    rows = found.join(wanted, on=table.key).with_columns(is_counted).with_columns(
+        (marks.values[column] if column in columns else pl.col(column)).alias(f"written_{column}")
+        for column in table.columns
+    )  # fmt: skip
+    is_other = pl.any_horizontal(pl.col(f"written_{column}").ne_missing(pl.col(column)) for column in columns)
+    outcome.already += rows.filter(~is_other).height
+    rows = rows.filter(is_other)
     if rows.is_empty():
         return
-    entries = rows.with_columns(pl.lit(file.label).alias("source_file"), pl.lit(outcome.release).alias("release"))
-    kept = ledger.join(entries, on=["source_file", "feedback_id"], how="anti")
-    # The ledger first: if we die before the source commits, its rows still read as the source's own.
-    _save_ledger(run.lake.home, pl.concat([kept, entries.select(LEDGER_SCHEMA.names())]))
-    file.database.update_rows(ENTRIES, rows.select("source_rowid", *COLUMNS))
+    entries = rows.select(
+        pl.lit(file.label).alias("source_file"),
+        table.key,
+        pl.lit(release.name).alias("release"),
+        *(pl.col(f"written_{column}").alias(column) for column in table.columns),
+        *(pl.col(f"own_{column}").alias(f"before_{column}") for column in table.columns),
+        pl.when(pl.col("is_exported") & ~pl.col("is_counted"))
+        .then(pl.concat_list("releases", pl.lit(release.name)))
+        .otherwise("releases")
+        .alias("releases"),
+        pl.lit(True).alias("is_under_way"),
+        *(pl.col(column).alias(f"replaced_{column}") for column in table.columns),
+        pl.col("releases").alias("replaced_releases"),
+    ).cast(table.schema)
+    kept = ledger.join(entries, on=["source_file", table.key], how="anti")
+    # The ledger first: without it, what a source has committed would be read as its own.
+    save_ledger(home, table, pl.concat([kept, entries]))
+    file.database.update_rows(
+        table.spec, rows.select("source_rowid", *(pl.col(f"written_{column}").alias(column) for column in columns))
+    )
+    save_ledger(home, table, pl.concat([kept, settled(entries)]))
     outcome.written += rows.height
 
 
-def _save_ledger(home: Path, ledger: pl.DataFrame) -> None:
-    path = ledger_path(home)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    ledger.sort("source_file", "feedback_id").write_parquet(temporary)
-    with temporary.open("rb") as file:
-        os.fsync(file.fileno())
-    temporary.replace(path)
+def _unchanged_rows(
+    release: Release, marks: Marks, file: OpenFile, wanted: pl.DataFrame, ledger: pl.DataFrame, outcome: Outcome
+) -> pl.DataFrame | None:
+    """The wanted rows as the source holds them now, if they are as we read them; read in the transaction that writes."""
+    table, spec = marks.table, marks.table.spec
+    narrow = [table.key, "source_rowid", *table.columns, *(f"own_{column}" for column in table.columns), "releases"]
+    frames = []
+    for path in release.lake.files(table.asset):
+        read = pl.read_parquet(path, hive_partitioning=False).filter(pl.col("source_file") == file.label)
+        read = read.join(wanted.select(table.key), on=table.key, how="semi")
+        if read.is_empty():
+            continue
+        read = read.select("source_rowid", *(pl.col(marks.stored_as.get(c, c)).alias(c) for c in spec.columns))
+        same = [read.select(table.key).clear()]
+        for batch in file.database.read_rows(spec, read["source_rowid"].to_list()):
+            now = with_own_values(table, ledger, batch.filter(pl.col("problems").list.len() == 0), file.label)
+            own = now.with_columns(pl.col(f"own_{column}").alias(column) for column in table.columns)
+            as_read = marks.canonical(own.select(batch.columns), file).join(
+                read, on=read.columns, how="semi", nulls_equal=True
+            )
+            frames.append(now.join(as_read, on="source_rowid", how="semi").select(narrow))
+            same.append(as_read.select(table.key))
+        outcome.changed_since += read.join(pl.concat(same), on=table.key, how="anti")[table.key].sort().to_list()
+    return pl.concat(frames) if frames else None

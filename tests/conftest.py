@@ -167,7 +167,7 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if is_new:
             done = gristmill(home, "demo", "--rows", str(DEMO_ROWS))
             assert done.returncode == 0, done.stderr
-            for source in (home / "sources").glob("*.db"):
+            for source in (home / "sources").glob("feedback*.db"):
                 change(source, f"delete from feedback where timestamp between 0 and {FIRST_SECOND_KEPT}")
         return home
 

@@ -36,7 +36,7 @@ def complaint(file: Path | None = None, environ: Mapping[str, str] | None = None
 
 def test_nothing_at_all() -> None:
     """Defaults: `data` in the working folder, no source."""
-    assert load(environ={}) == Config(home=Path("data"), sources={"feedback": ()})
+    assert load(environ={}) == Config(home=Path("data"), sources={"feedback": (), "distillation": ()})
 
 
 def test_every_key_of_a_file(folder: Path) -> None:
@@ -46,9 +46,16 @@ def test_every_key_of_a_file(folder: Path) -> None:
         """
         home = "mill"
         feedback = "db/feedback.db"
+        distillation = "db/distillation.db"
         rating_scale = "five"
         min_weight = 0.5
         split_key = "other"
+        ready_score = 0.8
+        auto_ready = false
+        synthetic_pairs = true
+        review_corrections = true
+        second_review_share = 0.2
+        review_batch = 50
         busy_timeout_seconds = 2
         memory_limit_mb = 300
         min_free_mb = 1
@@ -56,9 +63,18 @@ def test_every_key_of_a_file(folder: Path) -> None:
     )
     assert load(file, environ={}) == Config(
         home=folder / "etc" / "mill",
-        sources={"feedback": (SourceFile(folder / "etc" / "db" / "feedback.db", "five", "feedback.db"),)},
+        sources={
+            "feedback": (SourceFile(folder / "etc" / "db" / "feedback.db", "five", "feedback.db"),),
+            "distillation": (SourceFile(folder / "etc" / "db" / "distillation.db", "five", "distillation.db"),),
+        },
         min_weight=0.5,
         split_key="other",
+        ready_score=0.8,
+        auto_ready=False,
+        synthetic_pairs=True,
+        review_corrections=True,
+        second_review_share=0.2,
+        review_batch=50,
         busy_timeout_seconds=2.0,
         memory_limit_mb=300,
         min_free_mb=1,
@@ -110,7 +126,7 @@ def test_the_environment_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) 
 def test_default_sources(folder: Path) -> None:
     """What lies in <home>/sources under the source's own names, the fallback file second; other files do not count."""
     home = folder / "home"
-    assert load(home=home, environ={}).sources == {"feedback": ()}
+    assert load(home=home, environ={}).sources == {"feedback": (), "distillation": ()}
     for name in ("feedback_fallback.db", "feedback.db", "other.db"):
         write(home / "sources" / name, "")
     assert load(home=home, environ={"GRISTMILL_RATING_SCALE": "five"}).sources["feedback"] == (

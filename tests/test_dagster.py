@@ -13,20 +13,26 @@ import yaml
 
 from dagster_project.contracts import TABLES
 from dagster_project.definitions import defs
-from dagster_project.publish import range_tags
+from dagster_project.publish import BY_DAY, range_tags
 from tests.conftest import ask, catalog, change, main_source
 
 ROOT = Path(__file__).parent.parent
 DAY_SQL = "cast(timestamp / 86400 as integer)"
 GRAPH = {
-    "sources": "source_feedback",
-    "raw": "raw_feedback__entries raw_feedback__responses raw_feedback__stored_aggregates raw_feedback__stored_sessions",
+    "sources": "source_distillation source_feedback",
+    "raw": "raw_distillation__chain_of_thought raw_distillation__corrections raw_distillation__distillation_examples "
+    "raw_distillation__examples raw_distillation__preference_pairs raw_distillation__principles "
+    "raw_distillation__raw_interactions raw_distillation__reasoning_patterns raw_distillation__review_queue "
+    "raw_distillation__skill_templates raw_feedback__entries raw_feedback__responses raw_feedback__stored_aggregates "
+    "raw_feedback__stored_sessions",
     "quarantine": "quarantine__rows",
-    "core": "core__answers core__candidate_rivals core__correction_requests core__feedback core__feedback_keys "
-    "core__feedback_sessions core__rating_partners core__responses core__safety_queue core__signals "
-    "core__training_candidates core__voices",
-    "metric": "metric__error_patterns metric__feedback_daily metric__feedback_stats metric__source_aggregates",
-    "train": "train__correction train__excluded train__instruction train__preference train__unpaired",
+    "core": "core__answers core__candidate_rivals core__correction_requests core__distillation "
+    "core__distillation_candidates core__distillation_sources core__distilled_answers core__feedback "
+    "core__feedback_candidates core__feedback_keys core__feedback_sessions core__rating_partners core__responses "
+    "core__review_queue core__reviews core__safety_queue core__signals core__voices",
+    "metric": "metric__distillation_daily metric__error_patterns metric__feedback_daily metric__feedback_stats "
+    "metric__source_aggregates",
+    "train": "train__correction train__cot train__excluded train__instruction train__preference train__unpaired",
     "serving": "warehouse",
 }
 
@@ -44,7 +50,7 @@ def test_asset_graph() -> None:
 
 def test_external_assets_are_the_sources() -> None:
     external = {key.to_user_string() for key in defs.resolve_asset_graph().external_asset_keys}
-    assert external == {"source_feedback"}
+    assert external == {"source_distillation", "source_feedback"}
 
 
 def test_everything_leads_to_the_warehouse() -> None:
@@ -67,15 +73,16 @@ def test_every_table_is_an_asset_that_tells_about_itself() -> None:
         assert [column.name for column in columns] == list(contract.columns)
         assert all(column.description for column in columns)
         assert [column.constraints.nullable for column in columns] == list(contract.columns.values())
-        assert (node.partitions_def is not None) == contract.is_by_day
+        assert (node.partitions_def is not None) == (table in BY_DAY)
+        assert contract.is_by_day or table not in BY_DAY
 
 
 def test_checks_that_block() -> None:
-    """A failed sum or claim must keep `warehouse` from publishing; drift only tells."""
+    """A failed sum or claim must keep `warehouse` from publishing; drift and a broken line of the log only tell."""
     graph = defs.resolve_asset_graph()
     blocking = {key: graph.get(key).blocking for key in graph.asset_check_keys}
     assert blocking
-    assert all(blocks == (key.name != "no_drift") for key, blocks in blocking.items())
+    assert {key.name for key, blocks in blocking.items() if not blocks} == {"no_drift", "log_is_readable"}
 
 
 # --- conventions -------------------------------------------------------------------------------------------------
@@ -145,7 +152,7 @@ def configured(published: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path)
     """A home after one run, to which the environment points, as in a deployment."""
     monkeypatch.setenv("GRISTMILL_HOME", str(published))
     monkeypatch.delenv("GRISTMILL_CONFIG", raising=False)
-    sources = sorted((published / "sources").glob("*.db"), key=lambda path: len(path.name))
+    sources = sorted((published / "sources").glob("feedback*.db"), key=lambda path: len(path.name))
     monkeypatch.setenv("GRISTMILL_FEEDBACK", ":".join(map(str, sources)))
     monkeypatch.chdir(tmp_path)
     return published

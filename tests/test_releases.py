@@ -234,8 +234,12 @@ def test_the_manifest_is_right(made: Path) -> None:
     assert told["exported"]["format"] == dict(sorted(exported.items()))
     for by in ("source", "tier", "domain"):
         assert told["exported"][by] == dict(sorted(Counter(r[by] for file in found.values() for r in file).items()))
-    (path,) = (made / "lake" / "core__training_candidates").rglob("*.parquet")
-    candidates = Counter(pl.read_parquet(path)["format"].to_list())
+    paths = [
+        path
+        for kind in ("feedback", "distillation")
+        for path in (made / "lake" / f"core__{kind}_candidates").rglob("*.parquet")
+    ]
+    candidates = Counter(pl.read_parquet(paths)["format"].to_list())
     excluded = {format: sum(reasons.values()) for format, reasons in told["excluded"].items()}
     assert candidates == {format: exported[format] + excluded.get(format, 0) for format in candidates}
     assert candidates.keys() == {"instruction", "correction", "preference", "unpaired"}

@@ -3,7 +3,7 @@
 import json
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -29,20 +29,24 @@ Note = Annotated[str, typer.Option(help="A remark that is kept with the verdict.
 Ids = Annotated[list[str], typer.Argument(metavar="ID...")]
 
 
-def _queue_of_the_newest_run(config: configuration.Config) -> "list[ReviewItem]":
-    return import_module("dagster_project.review.queue").load_queue(config)
+def _queue_of_the_newest_run(config: configuration.Config, wanted: Collection[str]) -> "list[ReviewItem]":
+    return import_module("dagster_project.review.queue").load_queue(config, wanted)
 
 
-load_queue: "Callable[[configuration.Config], list[ReviewItem]]" = _queue_of_the_newest_run
+load_queue: "Callable[[configuration.Config, Collection[str]], list[ReviewItem]]" = _queue_of_the_newest_run
 
 
-def open_desk(context: typer.Context, reviewer: str | None) -> "Desk":
-    """The queue of the home the root command names, and the person asking. Says which lines of the log cannot be read."""
+def open_desk(context: typer.Context, reviewer: str | None, wanted: Collection[str] = ()) -> "Desk":
+    """The queue of the home the root command names, and the person asking. Says which lines of the log cannot be read.
+
+    Of a long queue only the top is there, and the items that are `wanted`.
+    """
     from dagster_project.review.desk import Desk, reviewer_name  # noqa: PLC0415  polars waits
 
     config = _settings(context)
     of_group = context.parent.params.get("reviewer") if context.parent else None
-    desk = Desk(config.home, load_queue(config), reviewer_name(reviewer or of_group), config.second_review_share)
+    items = load_queue(config, wanted)
+    desk = Desk(config.home, items, reviewer_name(reviewer or of_group), config.second_review_share)
     _warn(desk.decisions)
     return desk
 
@@ -142,7 +146,7 @@ def reject(context: typer.Context, ids: Ids, note: Note = "", reviewer: Reviewer
 
 
 def _decide(context: typer.Context, ids: list[str], verdict: str, note: str, reviewer: str | None) -> None:
-    desk = open_desk(context, reviewer)
+    desk = open_desk(context, reviewer, ids)
     for example_id in desk.decide(ids, verdict, note):
         typer.echo(f"{verdict} {_shown(example_id)} as {desk.reviewer}")
 
@@ -161,9 +165,9 @@ def undo(
 @review_app.command("import")
 def import_file(context: typer.Context, file: Path, reviewer: Reviewer = None) -> None:
     """Take over verdicts and notes filled in in a batch file (pending_review/batch_YYYYMMDD.json), all or nothing."""
-    from dagster_project.review.batch import import_batch  # noqa: PLC0415
+    from dagster_project.review.batch import import_batch, read_batch  # noqa: PLC0415
 
-    desk = open_desk(context, reviewer)
+    desk = open_desk(context, reviewer, [filled.id for filled in read_batch(file)])
     done = import_batch(file, desk.by_id, desk.decisions, desk.reviewer, desk.seen_verdicts())
     typer.echo(f"recorded {done.recorded:,} as {desk.reviewer}, {done.already:,} were recorded before")
     if done.on_other_texts:

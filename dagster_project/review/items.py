@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-import duckdb
 import polars as pl
+import polars_hash
 
 KINDS = ("example", "correction")
 CONTENT_HASH_DIGITS = 16
@@ -47,23 +47,17 @@ def content_hash(query: str, answer: str, attempt: str | None) -> str:
 
 def content_hashes(rows: pl.DataFrame) -> pl.DataFrame:
     """`example_id` and `content_hash` of rows with id, query, answer and attempt: what a run compares verdicts with."""
-    with duckdb.connect(config={"threads": 1}) as connection:
-        connection.register("items", rows.select("id", "query", "answer", "attempt").to_arrow())
-        return connection.sql(_CONTENT_HASHES).pl()
-
-
-_CONTENT_HASHES = f"""
-    select id as example_id,
-        left(sha256(sha256(query) || sha256(answer) || coalesce(sha256(attempt), '')), {CONTENT_HASH_DIGITS}) as content_hash
-    from items
-"""
+    digests = rows.select(polars_hash.col(name).chash.sha2_256() for name in ("query", "answer", "attempt"))
+    told = digests.select(pl.concat_str("query", "answer", "attempt", ignore_nulls=True).alias("told"))
+    hashes = told.select(polars_hash.col("told").chash.sha2_256().str.head(CONTENT_HASH_DIGITS).alias("content_hash"))
+    return rows.select(pl.col("id").alias("example_id")).hstack(hashes)
 
 
 def items_from_frame(rows: pl.DataFrame) -> list[ReviewItem]:
-    """Items in queue order: by `rank` where there is one, else as the rows come. A null list is an empty one."""
+    """Items in queue order: by `rank` where there is one, then as the rows come. A null list is an empty one."""
     if "rank" not in rows.columns:
         rows = rows.with_row_index("rank", offset=1)
-    ordered = rows.sort("rank", "id").select(list(ReviewItem.__dataclass_fields__))
+    ordered = rows.sort("rank", maintain_order=True).select(list(ReviewItem.__dataclass_fields__))
     return [_item(row) for row in ordered.iter_rows(named=True)]
 
 

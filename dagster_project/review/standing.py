@@ -2,21 +2,33 @@
 
 import polars as pl
 
+from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun
 from dagster_project.review.decisions import Decisions
+from dagster_project.review.items import content_hashes
+from dagster_project.review.texts import scan, texts_of_judged_corrections
 from dagster_project.tables import store
 
 TABLE, ANSWERS = "core__reviews", "core__distilled_answers"
 
 
-def bring_reviews_up_to_date(run: MillRun) -> None:
-    """Store the verdicts that hold for the texts as they are now. Written anew each time: it is small."""
-    files = run.lake.files(ANSWERS)
-    columns = ["example_id", "content_hash"]
-    schema = dict.fromkeys(columns, pl.String)
+def bring_reviews_up_to_date(run: MillRun) -> list[str]:
+    """Store the verdicts that hold for the texts as they are now; returns what is wrong with the log.
+
+    Written anew each time: it is small.
+    """
     decisions = Decisions(run.lake.home)
-    contents = pl.DataFrame(schema=schema)
-    if files and decisions.version() is not None:
-        contents = pl.read_parquet(files, columns=columns, hive_partitioning=False)
-    current = decisions.current(contents).rename({"verdict": "review_verdict"})
+    judged = decisions.standing()["example_id"].unique()
+    current = decisions.current(_contents(run.lake, judged)).rename({"verdict": "review_verdict"})
     store(run.lake, TABLE, [current.select("example_id", "review_verdict", "reviewer", "note", "decided_at")])
+    return decisions.problems()
+
+
+def _contents(lake: Lake, judged: pl.Series) -> pl.DataFrame:
+    """The texts of what was judged as they are now, by their hashes."""
+    if judged.is_empty():
+        return pl.DataFrame(schema={"example_id": pl.String, "content_hash": pl.String})
+    answers = scan(lake, ANSWERS).filter(pl.col("example_id").is_in(judged.implode()))
+    examples = answers.select("example_id", "content_hash").collect()
+    others = judged.filter(~judged.is_in(examples["example_id"].implode()))
+    return pl.concat([examples, content_hashes(texts_of_judged_corrections(lake, others))])

@@ -9,16 +9,19 @@ import polars as pl
 
 from dagster_project.signals.error_type import error_type
 from dagster_project.signals.reasoning_patterns import IMPORTANCE, signal_pattern, signal_patterns
-from dagster_project.signals.reasoning_steps import IMPERATIVES, sentences
+from dagster_project.signals.reasoning_steps import IMPERATIVES, place_in_row, sentences
 
 MOST_FINDS = 5
+MOST_ERRORS = 3
+MOST_SENTENCES = 100  # that are read
 LONGEST_QUOTE = 300  # code points
 
 READ = "read in the answer"
 AWAITED = "awaited"
 LEFT_TO_USER = "left to the user"
 
-_OUTPUT = r"(?m)^[ *#]*(?:Observation|OBSERVATION)|```(?:output|tool_output)|</?(?:tool_response|information|output)>|->|→"
+_OUTPUT = r"Observation[ 0-9*]*:|```(?:output|tool_output)|<(?:tool_response|information|output)>|->|→"
+_QUOTED = r"^[\"'`](.*)[\"'`]$"
 _ADVICE = r"\b(?:should|needs? to|must|could|better|make sure|instead|also (?:mention|include|add))\b"
 
 
@@ -35,14 +38,13 @@ class ToolForm(NamedTuple):
 
 _JSON_OBJECT = r"\{[^{}]*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}[^{}]*)*\}"
 _FENCE = r"```(?:bash|shell|sh|zsh|console|terminal|shell-session|powershell|ps1|cmd|bat|fish)?[ \t]*\n"
-_COMMANDS = r"(?:\$|sudo|apt|apt-get|git|pip|pip3|npm|npx|yarn|docker|kubectl|curl|wget|cd|ls|cat|grep|find|python|python3|brew|conda|cargo)"
 
 # The first form that finds a call in an answer gives all its calls: the notations are alternatives, not parts.
 TOOL_FORMS = (
     ToolForm(
         "json",
         r'"(?:name|function|function_name|tool|tool_name|api_name|action)"\s*:\s*"(?P<tool>[^"\n]{1,80})"\s*,\s*'
-        rf'"(?:arguments|args|parameters|params|tool_input|action_input|input|kwargs)"\s*:\s*(?P<input>[\x27"]?{_JSON_OBJECT}|"[^"\n]*")',
+        rf'"(?:arguments|args|parameters|params|tool_input|action_input|input|kwargs)"\s*:\s*[\x27"]?(?P<input>{_JSON_OBJECT}|[^"\n]*")',
         "",
         '{"name": "get_time", "arguments": {"zone": "UTC"}}',
         "get_time",
@@ -50,8 +52,9 @@ TOOL_FORMS = (
     ),
     ToolForm(
         "react",
-        r"(?:(?:^|\n)[ *]*Thought(?: ?[0-9]+)?[* ]*:[ *]*(?P<purpose>[^\n]*)\n+)?[ *]*Action(?: ?[0-9]+)?[* ]*:[ *`]*(?P<tool>[^\n\[({`]+?)[` *]*"
-        r"(?:[\[(](?P<input>[^\n]*)[\])]|\n+[ *]*Action[ _]Input(?: ?[0-9]+)?[* ]*:[ *]*(?P<later>[^\n]*)|\n+[ *]*Observation|\n+PAUSE)",
+        r"(?:(?:^|\n)[ *]*Thought(?: ?[0-9]+)?[* ]*:[ *]*(?P<purpose>[^\n]*)\n+)?"
+        r"[ *]*Action(?: ?[0-9]+)?[* ]*:[ *`]*(?P<tool>[^\n\[({`]+?)[` *]*(?:[\[(](?P<input>[^\n]*)[\])]"
+        r"|\n+[ *]*Action[ _]Input(?: ?[0-9]+)?[* ]*:[ *]*(?P<later>[^\n]*)|\n+[ *]*Observation|\n+PAUSE)",
         "",
         "Thought: I need it.\nAction: Search\nAction Input: Oslo",
         "Search",
@@ -76,7 +79,8 @@ TOOL_FORMS = (
     ToolForm("search", r"<(?P<tool>search)>(?P<input>[^<]+)</search>", "", "<search>Oslo</search>", "search", "Oslo"),
     ToolForm(
         "call",
-        r"(?:\A\s*\[\s*|[\[,]\s*|^(?:API[- ][Rr]equest|Tool [Cc]all|Function [Cc]all|API [Cc]all)\s*:\s*\[?)(?P<tool>[A-Za-z_][A-Za-z0-9_.]*)\((?P<input>[^()\n]*)\)",
+        r"(?:[\[,]\s*|^(?:API[- ][Rr]equest|Tool [Cc]all|Function [Cc]all|API [Cc]all)\s*:\s*\[?)"
+        r"(?P<tool>[A-Za-z_][A-Za-z0-9_.]*)\((?P<input>[^()\n]*)\)",
         "",
         '[get_time(zone="UTC")]',
         "get_time",
@@ -150,7 +154,7 @@ def _calls(texts: pl.DataFrame, form: ToolForm) -> pl.DataFrame:
         "row",
         tool=pl.when(tool == "").then(pl.lit(form.default)).otherwise(tool),
         purpose=_quote("purpose").str.strip_chars(" *_:#>-"),
-        input_pattern=_quote("input") if form.name == "shell" else _quote("input").str.strip_chars("\"'`"),
+        input_pattern=_quote("input").str.replace(_QUOTED, "${1}"),
         output_handling=pl.when("has_output").then(pl.lit(READ)).otherwise(pl.lit(without_output)),
     )
 
@@ -173,8 +177,8 @@ def _quote(column: str) -> pl.Expr:
     return one_line.str.slice(0, LONGEST_QUOTE)
 
 
-def _first(finds: pl.DataFrame) -> pl.DataFrame:
-    return finds.filter(pl.int_range(pl.len()).over("row") < MOST_FINDS)
+def _first(finds: pl.DataFrame, most: int = MOST_FINDS) -> pl.DataFrame:
+    return finds.filter(place_in_row() < most)
 
 
 def corrections(answers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -183,21 +187,27 @@ def corrections(answers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     The errors are (row, error_type, what_sam_said, what_was_wrong, correct_answer). What was wrong is a sentence that says
     so, the right answer the next one that says no such thing. What SAM said is what the sentence quotes, else the attempt.
     """
-    said = sentences(answers.select("row", "text")).with_columns(low=pl.col("sentence").str.to_lowercase())
+    said = sentences(answers.select("row", "text"), MOST_SENTENCES).with_columns(
+        low=pl.col("sentence").str.to_lowercase()
+    )
     said = said.join(answers.select("row", "attempt", "is_code_counted"), on="row", maintain_order="left")
-    names = pl.any_horizontal(pl.col("low").str.contains(pattern) for _, pattern in signal_patterns("correction", at_once=5))
+    names = pl.any_horizontal(
+        pl.col("low").str.contains(pattern) for _, pattern in signal_patterns("correction", at_once=8)
+    )
     names_code = pl.col("is_code_counted") & pl.col("low").str.contains(signal_pattern("code_correction"))
     # Where no sentence names an error, those that find fault do, and else the first one.
     said = said.with_columns(is_error=names | names_code)
     names_none = ~pl.col("is_error").any().over("row")
-    said = said.with_columns(is_error=pl.col("is_error") | (names_none & pl.col("low").str.contains(signal_pattern("wrongness"))))
+    said = said.with_columns(
+        is_error=pl.col("is_error") | (names_none & pl.col("low").str.contains(signal_pattern("wrongness")))
+    )
     names_none = ~pl.col("is_error").any().over("row")
-    said = said.with_columns(is_error=pl.col("is_error") | (names_none & (pl.col("place") == 0)))
+    said = said.with_columns(is_error=pl.col("is_error") | (names_none & pl.col("row").is_first_distinct()))
     after = pl.when(~pl.col("is_error")).then("sentence").backward_fill().shift(-1).over("row")
     errors = said.with_columns(after=after).filter("is_error")
     is_better = pl.col("low").str.contains(_ADVICE) & ~pl.col("is_error")
     improvements = said.filter(is_better).select("row", improvement=_quote("sentence"))
-    return _errors(_first(errors)), _first(improvements)
+    return _errors(_first(errors, MOST_ERRORS)), _first(improvements, MOST_ERRORS)
 
 
 def _errors(found: pl.DataFrame) -> pl.DataFrame:
@@ -224,11 +234,15 @@ def principles(answers: pl.DataFrame) -> pl.DataFrame:
         .then(IMPORTANCE["principle"])
     )
     found = (
-        sentences(answers)
+        sentences(answers.select("row", "text"), MOST_SENTENCES)
         .select("row", principle=bare)
         .filter(pl.col("principle").str.len_chars().is_between(20, LONGEST_QUOTE))
         .with_columns(importance=importance)
         .drop_nulls("importance")
     )
-    context = answers.select("row", context=pl.col("query").str.strip_chars().str.split("\n").list.first().str.slice(0, 120))
-    return _first(found.join(context, on="row", maintain_order="left").select("row", "principle", "context", "importance"))
+    context = answers.select(
+        "row", context=pl.col("query").str.strip_chars().str.split("\n").list.first().str.slice(0, 120)
+    )
+    return _first(
+        found.join(context, on="row", maintain_order="left").select("row", "principle", "context", "importance")
+    )

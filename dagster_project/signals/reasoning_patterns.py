@@ -44,10 +44,13 @@ _UNQUOTED_I = r"(?:^|[^\"'“‘\w])i"  # speaks itself, and no character of a s
 _OWN = r"(?:i|i'll|i'm|let me|let's|we|we'll)"
 _NUMBERS = r"(?:an?|some|several|two|three|four|few|a few|one|multiple|many|the)"
 _WRONG = (
-    r"(?:wrong|incorrect|inaccurate|mistaken|flawed|misleading|incomplete|invalid|faulty|erroneous|not valid|in error|false"
+    "(?:wrong|incorrect|inaccurate|mistaken|flawed|misleading|incomplete|invalid|faulty|erroneous|not valid"
+    "|in error|false"
     r"|not (?:quite |entirely |fully |completely |actually |strictly )?(?:right|correct|accurate|true|complete))"
 )
-_FLAWS = r"(?:errors?|mistakes?|bugs?|flaws?|issues?|problems?|inaccurac(?:y|ies)|misconceptions?|slips?|typos?|oversights?)"
+_FLAWS = (
+    "(?:errors?|mistakes?|bugs?|flaws?|issues?|problems?|inaccurac(?:y|ies)|misconceptions?|slips?|typos?|oversights?)"
+)
 _ANSWER = (
     r"(?:answer|response|reply|solution|attempt|explanation|suggestion|calculation|reasoning|summary|derivation|proof"
     r"|translation|result|output|analysis|argument|statement|claim|list|description)"
@@ -55,11 +58,16 @@ _ANSWER = (
 _EARLIER = r"(?:previous|earlier|original|initial|first|given|proposed|provided|prior|current|submitted|last|suggested)"
 _ATTEMPT = (
     r"(?:(?:your|sam's|the (?:student|assistant|model|user|bot|ai|chatbot)'s)(?: (?:\w+ )?"
-    rf"{_ANSWER})|(?:the|that|this|my|your) {_EARLIER} (?:\w+ )?{_ANSWER}|the {_ANSWER} (?:above|provided|given|you gave)"
+    rf"{_ANSWER})|(?:the|that|this|my|your) {_EARLIER} (?:\w+ )?{_ANSWER}|the {_ANSWER} (?:above|provided|given"
+    "|you gave)"
     r"|the (?:answer|response|solution|attempt|summary|explanation|reply))"
 )
-_CODE = r"(?:code|function|query|implementation|script|loop|regex|snippet|command|program|method|formula|class|expression)"
-_ADVERBS = r"(?:(?:also|still|actually|clearly|partly|simply|dangerously|factually|completely|however|unfortunately|both) )*"
+_CODE = (
+    "(?:code|function|query|implementation|script|loop|regex|snippet|command|program|method|formula|class|expression)"
+)
+_ADVERBS = (
+    r"(?:(?:also|still|actually|clearly|partly|simply|dangerously|factually|completely|however|unfortunately|both) )*"
+)
 _SLIPPED = (
     r"(?:missed|forgot|forgotten|overlooked|mixed up|confused|miscalculated|misread|misinterpreted|misunderstood"
     r"|miscounted|swapped|omitted|left out|neglected|failed to|skipped|misapplied|mistook"
@@ -67,6 +75,8 @@ _SLIPPED = (
 )
 _LABEL = r"(?:step|phase|stage|day|week|month|part|task|milestone|module|sprint|quarter|session|subtask|section)"
 _AMOUNT = r"[$€£]?\d[\d,.]*"
+_CALL_ENDS = ("[tool_calls]", ") ->", ")->", ") →", ")→", "] ->", "]->", "] →", "]→")
+_AGENT_LABELS = ("action:", "action 1", "action1", "action*", "thought:", "thought 1", "thought1", "thought*")
 
 PATTERNS = (
     # ---- tool_call: the answer calls a tool, in one of the notations of agents
@@ -77,7 +87,7 @@ PATTERNS = (
         "a call in tags",
         '<tool_call>\n{"name": "get_time"}',
         "models mark calls with `<tool_call>`.",
-        ('<',),
+        ("<",),
     ),
     Pattern(
         "tool_call",
@@ -85,7 +95,7 @@ PATTERNS = (
         "a search in tags",
         "<search>highest mountain</search>",
         "the <search> element groups controls",
-        ('<',),
+        ("<",),
     ),
     Pattern(
         "tool_call",
@@ -123,11 +133,12 @@ PATTERNS = (
     ),
     Pattern(
         "tool_call",
-        r"^\W{0,4}action(?: ?\d+)?\W{0,4}:\W{0,4}[^\n]*\n+\W{0,6}(?:json\s*\{\s*\"action|action[ _]input|observation|pause$)",
+        r"^\W{0,4}action(?: ?\d+)?\W{0,4}:\W{0,4}[^\n]*\n+\W{0,6}(?:json\s*\{\s*\"action|action[ _]input|observation"
+        "|pause$)",
         "ReAct: an action, then its input or what was observed",
         'action: search\naction input: "oslo"',
         "action: the story starts slowly\nsetting: norway",
-        ('action',),
+        _AGENT_LABELS,
     ),
     Pattern(
         "tool_call",
@@ -135,7 +146,7 @@ PATTERNS = (
         "ReAct with the input in brackets",
         "action 1: search[the trial]",
         "action 1: search the drawer",
-        ('action',),
+        _AGENT_LABELS,
     ),
     Pattern(
         "tool_call",
@@ -143,7 +154,7 @@ PATTERNS = (
         "ReAct: a thought, then an action or the final answer",
         "thought: i have enough information\nfinal answer: 6.0",
         "thought: it may rain\nso take a coat",
-        ('thought',),
+        _AGENT_LABELS,
     ),
     Pattern(
         "tool_call",
@@ -151,7 +162,7 @@ PATTERNS = (
         "code that was run: its output stands beside it",
         "```output\n42\n```",
         "```python\n42\n```",
-        ('```',),
+        ("```",),
     ),
     Pattern(
         "tool_call",
@@ -159,7 +170,7 @@ PATTERNS = (
         "a call after a control token",
         '<|python_tag|>get_time("utc")',
         "tokens such as <|endoftext|> end a text",
-        ('<',),
+        ("<",),
     ),
     Pattern(
         "tool_call",
@@ -167,7 +178,7 @@ PATTERNS = (
         "a call after a marker in brackets",
         '[tool_calls] [{"name": "get_time"}]',
         "the tool_calls field holds a list",
-        ("[tool_calls]",),
+        _CALL_ENDS,
     ),
     Pattern(
         "tool_call",
@@ -175,7 +186,7 @@ PATTERNS = (
         "a call in brackets with an arrow to its result",
         "[calculator(3 * 4) -> 12]",
         "the map [see page 4] -> the lake",
-        (") ->", ")->", ") →", ")→", "] ->", "]->", "] →", "]→"),
+        _CALL_ENDS,
     ),
     Pattern(
         "tool_call",
@@ -187,7 +198,8 @@ PATTERNS = (
     # ---- tool_intent: the answer says that it runs something now
     Pattern(
         "tool_intent",
-        r"\b(?:let me|i'll|i will|i'm going to|i am going to|i would) (?:\w+ ){0,2}(?:run|execute|rerun|re-run)(?:ning)? "
+        r"\b(?:let me|i'll|i will|i'm going to|i am going to|i would) (?:\w+ ){0,2}(?:run|execute|rerun"
+        "|re-run)(?:ning)? "
         r"(?:the|this|that|these|an?|it|some|your|all|both|pytest|git|python|npm|pip|make|ls|grep|`[^`\n]+`)\b",
         "runs a command",
         "let me run the tests again",
@@ -197,16 +209,20 @@ PATTERNS = (
         "tool_intent",
         r"\b(?:let me|i'll|i will|i'm going to|i need to|i should|i would|i can) (?:\w+ ){0,2}"
         r"(?:call|use|invoke|query|try)(?:ing)? (?:the|this|an?|our|your) (?:[\w`'\".-]+ ){0,3}"
-        r"(?:function|tool|api|endpoint|plugin|database|search engine|calculator|code interpreter|browser|knowledge base)\b",
+        "(?:function|tool|api|endpoint|plugin|database|search engine|calculator|code interpreter|browser"
+        r"|knowledge base)\b",
         "names the tool it turns to",
         "i'll call the `get_time` function",
         "you can use the sum function",
     ),
     Pattern(
         "tool_intent",
-        r"\b(?:let me|i'll|i will|i'm going to) (?:\w+ ){0,3}(?:search(?:ing)?|look(?:ing)?|explor(?:e|ing)|grep|open(?:ing)?"
-        r"|read(?:ing)?|check(?:ing)?|inspect(?:ing)?|view(?:ing)?|fetch(?:ing)?|list(?:ing)?|examin(?:e|ing))\b[^.\n]*\b"
-        r"(?:files?|repo(?:sitory)?|director(?:y|ies)|codebase|source code|database|web|internet|online|logs|terminal)\b",
+        r"\b(?:let me|i'll|i will|i'm going to) (?:\w+ ){0,3}(?:search(?:ing)?|look(?:ing)?|explor(?:e|ing)|grep"
+        "|open(?:ing)?"
+        "|read(?:ing)?|check(?:ing)?|inspect(?:ing)?|view(?:ing)?|fetch(?:ing)?|list(?:ing)?|examin(?:e"
+        r"|ing))\b(?:[^.\n]|\.\d)*\b"
+        "(?:files?|repo(?:sitory)?|director(?:y|ies)|codebase|source code|database|web|internet|online|logs"
+        r"|terminal)\b",
         "goes and looks somewhere",
         "i'll start by searching the codebase for it",
         "let me check whether this is right",
@@ -222,14 +238,16 @@ PATTERNS = (
     ),
     Pattern(
         "shell_block",
-        r"^[ \t]*```[ \t]*(?:text|plaintext)?\n\s*(?:\$ |sudo |apt(?:-get)? |git |pip3? |npm |docker |kubectl |curl |cd |brew |conda |cargo )",
+        r"^[ \t]*```[ \t]*(?:text|plaintext)?\n\s*(?:\$ |sudo |apt(?:-get)? |git |pip3? |npm |docker |kubectl |curl "
+        "|cd |brew |conda |cargo )",
         "an unnamed block that begins with a command",
         "```\ngit status\n```",
         "```\ntotal 3\n```",
     ),
     Pattern(
         "other_block",
-        r"```[ \t]*(?:python|py|javascript|js|typescript|ts|jsx|tsx|java|c|cpp|c\+\+|csharp|cs|c#|go|rust|ruby|php|sql"
+        r"```[ \t]*(?:python|py|javascript|js|typescript|ts|jsx|tsx|java|c|cpp|c\+\+|csharp|cs|c#|go|rust|ruby|php"
+        "|sql"
         r"|html|css|json|ya?ml|xml|swift|kotlin|scala|r|lua|perl|dart|dockerfile|toml|ini|nginx|makefile)[ \t]*\n"
         r"|```[ \t]*(?:bash|sh|shell)?[ \t]*\n\s*#!",
         "a block of code that is the thing asked for",
@@ -238,7 +256,8 @@ PATTERNS = (
     ),
     Pattern(
         "wants_script",
-        r"\b(?:write|create|make|generate|need|want|develop|provide|give me|build)\b[^.?\n]*\b(?:script|one-liner|bash function|"
+        r"\b(?:write|create|make|generate|need|want|develop|provide|give me|build)\b[^.?\n]*\b(?:script|one-liner"
+        "|bash function|"
         r"shell function|dockerfile|makefile|alias)\b",
         "a question whose answer is a script, the deliverable",
         "write a bash script that renames files",
@@ -254,25 +273,34 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"\b{_ATTEMPT} {_ADVERBS}(?:has|had|contains?|contained|makes|made|includes?|suffers from) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}\b",
+        rf"\b{_ATTEMPT} {_ADVERBS}(?:has|had|contains?|contained|makes|made|includes?"
+        rf"|suffers from) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}\b",
         "says the attempt has an error",
         "the earlier answer contains a small mistake",
         "your answer has no mistakes",
     ),
     Pattern(
         "correction",
-        rf"\b{_ATTEMPT} {_ADVERBS}(?:incorrectly|wrongly|mistakenly|erroneously|fails? to|failed to|overlook(?:s|ed)|miss(?:es|ed)"
-        r"|omit(?:s|ted)|ignor(?:es|ed)|confus(?:es|ed)|misinterpret(?:s|ed)|misread(?:s)?|misstat(?:es|ed)|misrepresent(?:s|ed)"
-        r"|leaves out|left out|mix(?:es|ed) up|neglect(?:s|ed)|forg(?:ets|ot)|won't work|(?:will|would|does) not work|doesn't work"
-        r"|falls short|lacks?|does not (?:address|mention|answer|account)|doesn't (?:address|mention|answer|account))\b",
+        rf"\b{_ATTEMPT} {_ADVERBS}(?:incorrectly|wrongly|mistakenly|erroneously|fails? to|failed to|overlook(?:s|ed)"
+        "|miss(?:es|ed)"
+        "|omit(?:s|ted)|ignor(?:es|ed)|confus(?:es|ed)|misinterpret(?:s|ed)|misread(?:s)?|misstat(?:es|ed)"
+        "|misrepresent(?:s|ed)"
+        "|leaves out|left out|mix(?:es|ed) up|neglect(?:s|ed)|forg(?:ets|ot)|won't work|(?:will|would"
+        "|does) not work|doesn't work"
+        "|falls short|lacks?|does not (?:address|mention|answer|account)|doesn't (?:address|mention|answer"
+        r"|account))\b",
         "says what the attempt got wrong or left out",
         "sam's answer overlooks the leap year",
         "the answer depends on the year",
     ),
     Pattern(
         "correction",
-        rf"\b(?:your|sam's|(?:the|that|this|my|your) {_EARLIER}) (?:\w+ )?{_ANSWER} [^.\n]*(?:which|that|this) (?:is|was) {_ADVERBS}{_WRONG}"
-        rf"|\b{_ATTEMPT} (?:claims|states|says|asserts|suggests|lists|assumes|adds)\b[^.\n]*(?:\bbut\b|\bhowever\b|\bwhich is not|\bwhile\b"
+        rf"\b(?:your|sam's|(?:the|that|this|my|your) {_EARLIER}) (?:\w+ )?{_ANSWER} (?:[^.\n]|\.\d)*(?:which|that"
+        "|this) (?:is"
+        f"|was) {_ADVERBS}{_WRONG}"
+        rf"|\b{_ATTEMPT} (?:claims|states|says|asserts|suggests|lists|assumes|adds)\b(?:[^.\n]|\.\d)*(?:\bbut\b"
+        r"|\bhowever\b"
+        r"|\bwhich is not|\bwhile\b"
         r"|\bdo(?:es)? not|\bwhereas\b)",
         "quotes the attempt and contradicts it",
         "the summary claims it rained, but the article says it was dry",
@@ -280,24 +308,27 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"{_START}(?:(?:actually|no|sorry|hmm|well|unfortunately|ah|oops|oh),? )*(?:that|this|it)(?:'s| is| was| isn't| wasn't) "
+        f"{_START}(?:(?:actually|no|sorry|hmm|well|unfortunately|ah|oops|oh),? )*(?:that|this|it)(?:'s| is| was"
+        "| isn't| wasn't) "
         r"(?:actually |simply |just |unfortunately |factually |still )*(?:wrong|incorrect|inaccurate|mistaken"
-        r"|(?:not )?(?:quite|entirely|exactly) (?:right|correct|accurate|true)|not (?:right|correct|accurate|true))(?:[,.:;!\n]| -| –| —|$| because| since)",
+        "|(?:not )?(?:quite|entirely|exactly) (?:right|correct|accurate|true)|not (?:right|correct|accurate"
+        r"|true))(?:[,.:;!\n]| -| –| —|$| because| since)",
         "says outright that what was said is not right",
         "actually, that's not quite right.",
         "people ask whether that is right.",
     ),
     Pattern(
         "correction",
-        r"\A\W*(?:not quite|not exactly|not really|almost|close|nearly|nice try|good (?:try|attempt|effort|start))\b[^.\n]*"
-        r"(?:[:.!–—]|, but|, though|, however|,? but)",
+        r"\A\W*(?:not quite|not exactly|not really|almost|close|nearly|nice try|good (?:try|attempt|effort|start))"
+        r"(?: right| there| correct)?(?:[:.!–—]|,? but\b|, though\b|, however\b)",
         "a friendly no at the very beginning",
         "not quite: it was 1912.",
         "close the window before you leave.",
     ),
     Pattern(
         "correction",
-        rf"\bthere(?:'s| is| are| was| were) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS} (?:in|with) (?:it\b|(?:your|my|sam's|the|this|that) "
+        rf"\bthere(?:'s| is| are| was| were) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS} (?:in|with) (?:it\b|(?:your|my"
+        "|sam's|the|this|that) "
         rf"(?:\w+ )?{_ANSWER}\b)",
         "points at an error in the answer",
         "there is a minor mistake in your explanation",
@@ -305,8 +336,10 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"\bthe (?:\w+ )?(?:error|mistake|flaw|problem|issue) (?:in|with|of) (?:your|sam's|the|this|that|my) (?:\w+ )?{_ANSWER}\b"
-        r"|\b(?:the|your|my) (?:\w+ )?mistake (?:is|was|lies|occurs|occurred|came|comes) (?:in|that|from|to|when|with|at)\b",
+        r"\bthe (?:\w+ )?(?:error|mistake|flaw|problem|issue) (?:in|with|of) (?:your|sam's|the|this|that"
+        rf"|my) (?:\w+ )?{_ANSWER}\b"
+        r"|\b(?:the|your|my) (?:\w+ )?mistake (?:is|was|lies|occurs|occurred|came|comes) (?:in|that|from|to|when"
+        r"|with|at)\b",
         "names the mistake",
         "the mistake is in the second line of the sum",
         "the most common mistake among beginners",
@@ -314,31 +347,37 @@ PATTERNS = (
     Pattern(
         "correction",
         rf"(?:{_START}|\bbut |\bhowever,? |\bhere,? |\bbecause |\bit (?:looks|seems) like )you(?:'ve| have)? "
-        rf"(?:also |accidentally |incorrectly |mistakenly |simply |just |seem to have |may have |might have )*{_SLIPPED}\b",
+        "(?:also |accidentally |incorrectly |mistakenly |simply |just |seem to have |may have "
+        rf"|might have )*{_SLIPPED}\b",
         "tells the other what they got wrong",
         "you forgot the product rule.",
         "click here if you forgot your password.",
     ),
     Pattern(
         "correction",
-        rf"(?:{_START}|\bbut |\bhowever,? )(?:in your \w+,? )?you (?:said|wrote|claimed|stated|answered|gave|put|used|computed|calculated)\b"
-        r"[^.\n]*\b(?:but|where|instead|however|should|whereas|rather)\b",
+        rf"(?:{_START}|\bbut |\bhowever,? )(?:in your \w+,? )?you (?:said|wrote|claimed|stated|answered|gave|put"
+        r"|used|computed|calculated)\b"
+        r"(?:[^.\n]|\.\d)*\b(?:but|where|instead|however|should|whereas|rather)\b",
         "sets what was said against what is right",
         "you wrote metres where it should have been miles.",
         "you wrote a lovely poem.",
     ),
     Pattern(
         "correction",
-        r"\b(?:apologi[sz]e|apologies|sorry|my apologies) (?:for|about) (?:the|my|that|this|giving|providing) (?:\w+ ){0,2}"
-        r"(?:mistakes?|errors?|confusion|oversight|misunderstanding|inaccurac(?:y|ies)|incorrect|wrong|mix-up|misinformation)\b",
+        r"\b(?:apologi[sz]e|apologies|sorry|my apologies) (?:for|about) (?:the|my|that|this|giving"
+        r"|providing) (?:\w+ ){0,2}"
+        "(?:mistakes?|errors?|confusion|oversight|misunderstanding|inaccurac(?:y|ies)|incorrect|wrong|mix-up"
+        r"|misinformation)\b",
         "apologises for an earlier answer",
         "i apologize for the confusion",
         "i apologize for the delay",
     ),
     Pattern(
         "correction",
-        r"\bi (?:made (?:an?|some|several) (?:\w+ )?(?:mistake|error|slip)s?|was (?:wrong|mistaken|incorrect)|misspoke|misread|misunderstood your"
-        r"|gave (?:you )?(?:the wrong|an incorrect|a wrong))\b|\bmy (?:mistake|bad)\b|\byou(?:'re| are) (?:absolutely |completely )?right[^.\n]*\b"
+        r"\bi (?:made (?:an?|some|several) (?:\w+ )?(?:mistake|error|slip)s?|was (?:wrong|mistaken|incorrect)"
+        "|misspoke|misread|misunderstood your"
+        r"|gave (?:you )?(?:the wrong|an incorrect|a wrong))\b|\bmy (?:mistake|bad)\b|\byou(?:'re"
+        r"| are) (?:absolutely |completely )?right(?:[^.\n]|\.\d)*\b"
         r"(?:mistake|error|wrong|incorrect|apologi|sorry|should have)",
         "admits its own earlier error",
         "i made a mistake in the second step",
@@ -346,14 +385,16 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"^\W{{0,6}}(?:revised|corrected|improved|fixed|refined|amended) (?:\w+ )?(?:{_ANSWER}|version|{_CODE})\b[^\n]{{0,20}}:|^\W{{0,6}}correction\W{{0,3}}:",
+        rf"^\W{{0,6}}(?:revised|corrected|improved|fixed|refined|amended) (?:\w+ )?(?:{_ANSWER}|version"
+        rf"|{_CODE})\b[^\n]{{0,20}}:|^\W{{0,6}}correction\W{{0,3}}:",
         "a heading over the better version",
         "revised answer: it was rembrandt",
         "the revised answer sheet is on page 4",
     ),
     Pattern(
         "correction",
-        r"\b(?:here(?:'s| is)|below is|this is) (?:the|a|an|my) (?:corrected|revised|fixed|improved|amended)\b|\bwhat (?:you|i|sam) should have said\b"
+        r"\b(?:here(?:'s| is)|below is|this is) (?:the|a|an|my) (?:corrected|revised|fixed|improved|amended)\b"
+        r"|\bwhat (?:you|i|sam) should have said\b"
         r"|\bthe (?:corrected|revised) (?:answer|result|solution|value|version|calculation)\b",
         "presents the corrected version",
         "here is the corrected version",
@@ -361,15 +402,17 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        r"\bthe (?:correct|right|actual|proper) (?:answer|result|value|solution|figure|formula|term|order|date|year|name) (?:is|was|would be|should be)\b"
-        r"[^.\n]*(?:, not\b|\binstead of\b|\brather than\b|, and not\b)",
+        r"\bthe (?:correct|right|actual|proper) (?:answer|result|value|solution|figure|formula|term|order|date|year"
+        r"|name) (?:is|was|would be|should be)\b"
+        r"(?:[^.\n]|\.\d)*(?:, not\b|\binstead of\b|\brather than\b|, and not\b)",
         "the right value against the wrong one",
         "the correct answer is 12, not 14",
         "the correct answer is 12",
     ),
     Pattern(
         "correction",
-        r"\bthe (?:correct|right|proper) (?:answer|result|calculation|approach|solution|process|steps?|way)(?: here)? (?:would|should)(?: have)? (?:be|been|explain|say|state|identify)\b"
+        r"\bthe (?:correct|right|proper) (?:answer|result|calculation|approach|solution|process|steps?"
+        r"|way)(?: here)? (?:would|should)(?: have)? (?:be|been|explain|say|state|identify)\b"
         r"|\bthe (?:correct|right) (?:answer|approach|calculation) is (?:that|to|because)\b",
         "tells what a right answer would be",
         "the correct approach would be to divide first",
@@ -377,7 +420,8 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"\b(?:it|this|that|{_ANSWER}|step \d+|formula|line \d+|sentence) should (?:be|have been|read|say|use)\b[^.\n]*"
+        rf"\b(?:it|this|that|{_ANSWER}|step \d+|formula|line \d+|sentence) should (?:be|have been|read|say"
+        r"|use)\b(?:[^.\n]|\.\d)*"
         r"(?:\binstead of\b|\brather than\b|, not\b)|\bit should have been\b",
         "what it should have been",
         "it should be 2.5 instead of 25",
@@ -385,14 +429,16 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"\b(?:step|line|equation|sentence) \d+ (?:is|was|contains|has|seems) {_ADVERBS}(?:{_WRONG}|{_NUMBERS} (?:\w+ )?{_FLAWS})",
+        rf"\b(?:step|line|equation|sentence) \d+ (?:is|was|contains|has|seems) {_ADVERBS}(?:{_WRONG}"
+        rf"|{_NUMBERS} (?:\w+ )?{_FLAWS})",
         "marks one step as wrong",
         "step 2 is incorrect",
         "step 2 is optional",
     ),
     Pattern(
         "correction",
-        rf"\b(?:the|that|this) (?:\w+ )?{_CODE} (?:above|in (?:the|your) (?:attempt|answer|response|solution)|you (?:gave|suggested))\b[^.\n]*"
+        rf"\b(?:the|that|this) (?:\w+ )?{_CODE} (?:above|in (?:the|your) (?:attempt|answer|response|solution)"
+        r"|you (?:gave|suggested))\b(?:[^.\n]|\.\d)*"
         r"\b(?:raises|throws|fails|crashes|won't|will not|doesn't|does not|is wrong|is incorrect|never|has an?)\b",
         "says the attempt's code does not work",
         "the code in the attempt raises an indexerror",
@@ -401,7 +447,8 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\b(?:they|the (?:person|student|author|writer|assistant|model|bot|solver)|he or she|whoever \w+ this) "
-        rf"(?:has |have |also |then |simply |accidentally |clearly )*(?:{_SLIPPED}|forgets?|fails to|did not (?:account|consider|factor|add|subtract|multiply|include)"
+        f"(?:has |have |also |then |simply |accidentally |clearly )*(?:{_SLIPPED}|forgets?|fails to"
+        "|did not (?:account|consider|factor|add|subtract|multiply|include)"
         r"|didn't (?:account|consider|factor|add|subtract|multiply|include)|incorrectly|wrongly|mistakenly)\b",
         "says in the third person what was done wrong",
         "they left out the third day",
@@ -409,8 +456,10 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        rf"\b(?:the|this|these|that|your|all|some|rest|whole) (?:\w+ ){{0,3}}(?:answer|result|calculation|math|operation|total|equation|logic|reasoning|deduction|premise"
-        rf"|conclusion|computation|step|solution|arithmetic|rationale|inference|justification|explanation)s?(?: \w+){{0,5}} (?:is|are|was|were) {_ADVERBS}(?:wrong(?:ly)?|incorrect(?:ly)?|off|flawed"
+        rf"\b(?:the|this|these|that|your|all|some|rest|whole) (?:\w+ ){{0,3}}(?:answer|result|calculation|math"
+        "|operation|total|equation|logic|reasoning|deduction|premise"
+        "|conclusion|computation|step|solution|arithmetic|rationale|inference|justification"
+        rf"|explanation)s?(?: \w+){{0,5}} (?:is|are|was|were) {_ADVERBS}(?:wrong(?:ly)?|incorrect(?:ly)?|off|flawed"
         rf"|invalid|inaccurate|incomplete|mistaken|false|illogical)\b",
         "calls a part of the working wrong",
         "the calculations provided are incorrect",
@@ -418,30 +467,70 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        r"\b(?:leading|leads|led) to (?:the|an?) (?:wrong|incorrect)|\b(?:making|renders?|yields) (?:the|this|it|its)\b[^.\n]*\b(?:wrong|incorrect|invalid)\b|\bends? up with (?:the|an?) (?:wrong|incorrect)"
-        r"|\b(?:takes?|makes?|performs?|uses?|has|contains|arrives at|reaches|gives) an? (?:wrong|incorrect|flawed|faulty) (?:\w+ )?(?:step|approach|answer|calculation|conclusion|formula|assumption|result|number|value|premise)\b",
+        r"\b(?:leading|leads|led) to (?:the|an?) (?:wrong|incorrect)|\b(?:making|renders?|yields) (?:the|this|it"
+        r"|its)\b(?:[^.\n]|\.\d)*\b(?:wrong|incorrect|invalid)\b|\bends? up with (?:the|an?) (?:wrong|incorrect)"
+        r"|\b(?:takes?|makes?|performs?|uses?|has|contains|arrives at|reaches|gives) an? (?:wrong|incorrect|flawed"
+        r"|faulty) (?:\w+ )?(?:step|approach|answer|calculation|conclusion|formula|assumption|result|number|value"
+        r"|premise)\b",
         "a wrong turn and where it leads",
         "it takes a wrong approach",
         "a wrong approach can be costly",
     ),
+    Pattern(
+        "correction",
+        r"\bthe (?:answer|response|solution|claim|explanation) (?:regarding|about|given|provided|above|to|for|on"
+        r"|that)\b(?:[^.\n]|\.\d)*"
+        rf" (?:is|was) {_ADVERBS}(?:wrong|incorrect|inaccurate|false|mistaken|flawed|misleading)\b"
+        rf"|\bverdict(?: is)?\W{{0,6}}(?:wrong|incorrect)\b",
+        "calls the answer to something wrong",
+        "the answer regarding the album is incorrect",
+        "the answer to the riddle is a shadow",
+    ),
     # ---- about_answer and wrongness: a correction where both are found, or where wrongness meets a quote of the attempt
     Pattern(
         "about_answer",
-        r"\b(?:the|this|your|sam's|its) (?:[\w']+ )?(?:answer|response|output|solution|summary|explanation|reply|rationale|justification|attempt)(?:'s \w+)? (?:also |then |only |never |just |even |rather |still |probably |mostly "
-        r"|correctly |rightly |partially |wrongly |incorrectly |mistakenly )*(?:says?|states?|mentions?|claims?|makes?|takes?|calculates?|computes?|adds?|subtracts?|multipl(?:y|ies)|mix(?:es)?|uses?|used|said|stated|calculated|infers?"
-        r"|writes?|assumes?|assumed|concludes?|gives|gave|provides|provided|fails?|ignores?|forgets?|misses|contradicts?|proceeds?|performs?|preforms?|doesn't|does not|did not|didn't|should(?:'ve| have| also)|could have|needs? to|disregards?|chooses?|chose"
-        r"|confuses?|repeats?|lists?|explains?|describes?|acknowledges?|identif(?:y|ies)|suggests?|implies|goes|discuss?es|addresses|focuses|presents|offers|tries|attempts|begins|starts|ends|refers|treats|relies|applies|interprets|introduces|omits|overlooks|violates|covers|touches"
-        r"|counts|divides|doubles|arrives|reaches|jumps|skips|appears|seems|could be|was (?:wrong|incorrect|not)|lacks?|contains?|includes?|misunderstood|understood|is (?:mixing|missing|confusing|right until|correct until|too|lacking|vague"
+        r"\b(?:the|this|your|sam's|its) (?:[\w']+ )?(?:answer|response|output|solution|summary|explanation|reply"
+        r"|rationale|justification|attempt)(?:'s \w+)? (?:also |then |only |never |just |even |rather |still "
+        "|probably |mostly "
+        "|correctly |rightly |partially |wrongly |incorrectly |mistakenly )*(?:says?|states?|mentions?|claims?"
+        "|makes?|takes?|calculates?|computes?|adds?|subtracts?|multipl(?:y|ies)|mix(?:es)?|uses?|used|said|stated"
+        "|calculated|infers?"
+        "|writes?|assumes?|assumed|concludes?|gives|gave|provides|provided|fails?|ignores?|forgets?|misses"
+        "|contradicts?|proceeds?|performs?|preforms?|doesn't|does not|did not|didn't|should(?:'ve| have| also)"
+        "|could have|needs? to|disregards?|chooses?|chose"
+        "|confuses?|repeats?|lists?|explains?|describes?|acknowledges?|identif(?:y|ies)|suggests?|implies|goes"
+        "|discuss?es|addresses|focuses|presents|offers|tries|attempts|begins|starts|ends|refers|treats|relies"
+        "|applies|interprets|introduces|omits|overlooks|violates|covers|touches"
+        "|counts|divides|doubles|arrives|reaches|jumps|skips|appears|seems|should (?:first|also|address|mention"
+        "|explain|include|have|clearly)|could be|was (?:wrong|incorrect|not)"
+        "|lacks?|contains?|includes?|misunderstood|understood|is (?:mixing|missing|confusing|right until"
+        "|correct until|too|lacking|vague"
         r"|(?:mostly |partially |almost )?(?:right|correct)(?: until|,? but| that| except| up to)))\b",
         "speaks about the answer as of a thing someone wrote",
         "the answer adds six months",
         "the answer is six months",
     ),
     Pattern(
+        "approval",
+        rf"\b(?:answer|response|solution|reply|{_CODE}|calculation|reasoning|explanation)s?(?: above| given"
+        "| provided)? (?:is|are|was|were|appears to be|seems) "
+        r"(?:also |indeed |completely |entirely |factually |perfectly |fully )*(?:correct|right|accurate)(?:[.;!\n]"
+        r"|,? and\b|,? as\b|,? because\b|,? since\b|$)",
+        "says that the answer is right",
+        "the above answer is correct. it names the band",
+        "the answer is correct until the last line",
+    ),
+    Pattern(
         "wrongness",
-        r"\b(?:wrong(?:ly)?|incorrect(?:ly)?|inaccura(?:te|cy|cies)|mistak(?:e|es|en)|errors?|false|flaw(?:s|ed)?|invalid|missing|misses|missed|forg[eo]ts?|omit(?:s|ted)?|overlook(?:s|ed)?|ignor(?:es|ed|ing)|disregards?|fail(?:s|ed)? to"
-        r"|confus(?:es|ed|ing)|contradicts?|made up|no (?:context|explanation|evidence|mention|such thing)|unclear|irrelevant|incomplete|unnecessary|unsupported|vague|misleading|left out|leaves out|does not|doesn't|did not|didn't|is not|isn't"
-        r"|was not|cannot be|can't be|should (?:be|have)|needs to|instead of|rather than|(?:correct|right|proper|better) (?:answer|calculation|approach|process|steps?|result|way|response)|however|but|yet|nowhere|contradiction|not (?:clear|mentioned|supported|possible|found))\b",
+        r"\b(?:wrong(?:ly)?|incorrect(?:ly)?|inaccura(?:te|cy|cies)|mistak(?:e|es|en)|errors?|false|flaw(?:s|ed)?"
+        "|invalid|missing|misses|missed|forg[eo]ts?|omit(?:s|ted)?|overlook(?:s|ed)?|ignor(?:es|ed|ing)|disregards?"
+        "|fail(?:s|ed)? to"
+        "|confus(?:es|ed|ing)|contradicts?|made up|no (?:context|explanation|evidence|mention|such thing)|unclear"
+        "|irrelevant|incomplete|unnecessary|unsupported|vague|misleading|left out|leaves out|does not|doesn't"
+        "|did not|didn't|is not|isn't"
+        "|was not|cannot be|can't be|should (?:be|have)|needs to|instead of|rather than|(?:correct|right|proper"
+        "|better) (?:answer|calculation|approach|process|steps?|result|way|response)|however|but|yet|nowhere"
+        r"|contradiction|not (?:clear|mentioned|supported|possible|found))\b",
         "finds fault",
         "this is not mentioned in the text",
         "this is all in the text",
@@ -449,7 +538,8 @@ PATTERNS = (
     # ---- code_correction: a correction only where the question holds no code that "your code" could mean
     Pattern(
         "code_correction",
-        rf"\byour (?:\w+ )?{_CODE} {_ADVERBS}(?:(?:is|was) {_WRONG}|(?:has|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}|fails|raises|throws|crashes"
+        rf"\byour (?:\w+ )?{_CODE} {_ADVERBS}(?:(?:is|was) {_WRONG}|(?:has"
+        rf"|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}|fails|raises|throws|crashes"
         r"|doesn't|does not|won't|will (?:not|always|never|fail|raise|crash)|never|misses|ignores|forgets)\b",
         "says that the code written before is at fault",
         "your query does not group the rows",
@@ -457,76 +547,152 @@ PATTERNS = (
     ),
     Pattern(
         "code_correction",
-        rf"\byour (?:\w+ )?{_CODE} [^\n]{{0,220}}\b(?:it|you|this|that) should (?:be|use|have|return|check|start|end)\b",
+        rf"\byour (?:\w+ )?{_CODE} [^\n]{{0,220}}\b(?:it|you|this|that) should (?:be|use|have|return|check|start"
+        r"|end)\b",
         "says what the code written before should have done",
         "your loop ends too late. it should use range",
         "your loop should feel natural",
     ),
-    Pattern("asks_about_code", r"```|\b(?:my|this|following|below) (?:\w+ )?(?:code|function|script|query|program|class|loop|method)\b",
-        "the question brings its own code", "what is wrong with my code?", "write a function"),
+    Pattern(
+        "code_correction",
+        rf"\bthe {_EARLIER} (?:\w+ )?{_CODE} {_ADVERBS}(?:(?:is|was) (?:almost correct|{_WRONG})|(?:has"
+        rf"|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}"
+        r"|fails|does not|doesn't|won't|misses|ignores|incorrectly)\b",
+        "says that the code given before is at fault",
+        "the provided function is incorrect",
+        "the provided function is correct",
+    ),
+    Pattern(
+        "asks_about_code",
+        r"```|\b(?:my|this|following|below) (?:\w+ )?(?:code|function|script|query|program|class|loop|method)\b",
+        "the question brings its own code",
+        "what is wrong with my code?",
+        "write a function",
+    ),
     # ---- doubt: the answer reflects on what it knows
     Pattern(
         "doubt",
-        rf"{_UNQUOTED_I}(?:'m| am) (?:(?:really|honestly|just|also|still|simply|afraid|actually|quite|very|only) )*"
-        r"(?:not (?:\w+ ){0,2}?(?:sure|certain|confident|aware of|qualified|familiar)|unsure|uncertain|unaware|unable to (?:verify|confirm|determine|check|say|access|provide real)"
-        r"|guessing|speculating)\b",
-        "is not sure",
+        f"{_UNQUOTED_I}(?:'m| am) (?:(?:really|honestly|just|also|still|simply|afraid|actually|quite|very|only"
+        "|almost|completely|totally|genuinely"
+        r"|entirely|rather|pretty|somewhat|a bit|truly|largely|far from) )*(?:not (?:\w+ ){0,2}?(?:sure|certain"
+        "|confident|positive|aware of"
+        "|qualified|familiar|able to (?:say|tell|confirm|verify|determine|recall|answer))|unsure|uncertain|unaware"
+        "|clueless|guessing|speculating|in the dark"
+        "|at a loss|unable to (?:verify|confirm|determine|check|say|tell|answer|access|recall|specify|identify"
+        "|respond|be certain"
+        "|(?:provide|give) (?:an? |the |any |that )*(?:answer|specific|exact|accurate|precise|definitive"
+        r"|information|details|real|response)))\b",
+        "is not sure, or unable to say",
         "i'm not entirely sure about that",
         "if you're not sure, ask",
     ),
     Pattern(
         "doubt",
-        rf"{_UNQUOTED_I} (?:may|might|could) (?:well |easily |also |possibly |very well )*(?:be (?:\w+ )?(?:wrong|mistaken|misremembering|confusing|off|missing|reading)"
-        r"|have (?:misunderstood|misread|misremembered|confused|missed)|not (?:know|have|be))\b",
+        f"{_UNQUOTED_I} (?:may|might|could) (?:well |easily |also |possibly |very well "
+        r"|totally )*(?:be (?:\w+ )?(?:wrong|mistaken|misremembering|confusing|off"
+        "|missing|reading|incorrect|mixing)|have (?:misunderstood|misread|misremembered|confused|missed|mixed)"
+        r"|not (?:know|have|be))\b",
         "may be wrong",
         "but i could be wrong",
         "they could be wrong",
     ),
     Pattern(
         "doubt",
-        r"\b(?:as far as i (?:know|can tell|am aware|remember|recall|'m aware)|to (?:the best of )?my (?:best )?knowledge|if i (?:recall|remember) (?:correctly|right)"
-        r"|if memory serves|afaik|iirc|from what i (?:know|remember|recall)|last i (?:knew|checked))\b",
+        r"\b(?:as far as i (?:know|can tell|am aware|remember|recall|'m aware|understand)"
+        "|to (?:the best of )?my (?:best )?knowledge|if i (?:recall|remember)"
+        "(?: correctly| right|,)|if memory serves|if i(?:'m| am) not mistaken|unless i(?:'m| am) mistaken|afaik"
+        "|iirc|last i (?:knew|checked)"
+        "|(?:from )?what i (?:know|remember|recall|gather|understand|can tell|can recall|'ve (?:read|heard"
+        r"|gathered)))\b",
         "speaks to the limits of its memory",
         "as far as i know, it closed",
         "knowledge is power",
     ),
     Pattern(
         "doubt",
-        rf"{_UNQUOTED_I} (?:(?:really|honestly|simply|just|also|actually|currently) )*(?:don't|do not|can't|cannot|can not|couldn't) "
-        r"(?:(?:really|actually|currently|reliably|independently|exactly|fully) )*"
-        r"(?:know|recall|remember|verify|confirm|be (?:\w+ )?(?:sure|certain)|tell for|tell you (?:for|what|which|who)|say (?:for|with)|determine|guarantee|predict|check that)\b",
+        r"\bmy (?:\w+ )?(?:understanding|recollection|memory|impression|guess|hunch|sense) (?:is|would be|was)\b"
+        r"|\bi(?: have|'ve got|'ve)? (?:the|an?|some|only) "
+        "(?:vague |faint |dim |fuzzy |slight |rough )?(?:impression|notion|feeling|recollection|hunch|memory"
+        r"|inkling)\b|\bunder the impression\b"
+        r"|\bi (?:vaguely|dimly|faintly|seem to) (?:recall|remember)\b",
+        "calls it an impression",
+        "my understanding is that it closed",
+        "the understanding is mutual",
+    ),
+    Pattern(
+        "doubt",
+        f"{_UNQUOTED_I} (?:(?:really|honestly|simply|just|also|actually|currently|sadly|unfortunately) )*(?:don't"
+        "|do not|can't|cannot|can not|couldn't|could not|am not able to) "
+        "(?:(?:really|actually|currently|reliably|independently|exactly|fully|confidently|definitively|honestly"
+        "|accurately|precisely) )*"
+        r"(?:know|recall|remember|verify|confirm|pinpoint|be (?:\w+ )?(?:sure|certain)|tell (?:for|you (?:for|what"
+        "|which|who|whether|if|when|where))|say|determine|guarantee|predict"
+        "|check that|answer (?:that|this|it|the question|your question|with)|specify|(?:provide"
+        r"|give)\b[^.\n]*\b(?:certainty|answer|confidence|definitive|details|exact)"
+        "|(?:possess|have (?:any |the |firm |solid |hard )?)(?:details|evidence|information|knowledge|data"
+        r"|proof))\b",
         "does not know or cannot verify",
         "i don't know the exact price",
         "you don't know the exact price",
     ),
     Pattern(
         "doubt",
-        rf"{_UNQUOTED_I} (?:don't|do not) (?:currently |actually |really )*have (?:(?:any|enough|real-time|direct|current|specific|reliable|sufficient|detailed|accurate|up-to-date|live"
-        r"|the|more|precise|first-hand|personal) )*(?:access|information|knowledge|data|details|context|expertise|way|ability|evidence|memory)\b"
-        rf"|{_UNQUOTED_I} (?:have no|lack) (?:\w+ )?(?:way|information|knowledge|idea|access|data|means|memory)\b",
+        rf"{_UNQUOTED_I} (?:don't|do not) (?:currently |actually |really )*have (?:[\w-]+ ){{0,3}}?(?:access"
+        "|information|knowledge|data|details|context|expertise|way|ability"
+        rf"|evidence|memory|insight)\b|{_UNQUOTED_I} (?:have no|lack) (?:[\w-]+ ){{0,2}}?(?:way|information"
+        r"|knowledge|idea|clue|access|data|means|memory|details)\b|\bunknown to me\b",
         "lacks the information",
         "i don't have access to live data",
         "i don't have a dog",
     ),
     Pattern(
         "doubt",
-        r"\bmy (?:\w+ )?(?:knowledge|training|training data|information|memory|understanding|confidence|recollection|figures?|sense of (?:it|this))\b[^.\n]*\b"
-        r"(?:cut-?off|cutoff|ends?|ended|only goes|goes up|limited|patchy|incomplete|outdated|out of date|may|might|could|low|stops|extends|up to|until|moderate|isn't|is not)\b",
+        r"\bmy (?:\w+ )?(?:knowledge|training|training data|information|memory|understanding|confidence|recollection"
+        r"|figures?|sense of (?:it|this))\b(?:[^.\n]|\.\d)*\b"
+        "(?:cut-?off|cutoff|ends?|ended|only goes|goes up|limited|patchy|incomplete|outdated|out of date|may|might"
+        "|could|low|stops|extends|up to|until|moderate|isn't|is not"
+        r"|unclear|vague|hazy|fuzzy|uncertain)\b",
         "describes the limits of its own knowledge",
         "my training data ends in april",
         "knowledge of greek may help",
     ),
     Pattern(
         "doubt",
-        r"\bi(?:'d| would) (?:rather not|only be|hesitate to|not want to) (?:guess|guessing|invent|speculat|claim|say)|\bwith an? (?:\w+ )?(?:grain|pinch) of salt\b|\btreat (?:it|this|that) as (?:a|my) guess"
-        r"|\b(?:this|that|it)(?:'s| is) (?:only |just |purely )?(?:a|my best|my) (?:rough )?guess\b|\bi can only (?:guess|speculate)\b|\bi would double-check\b|\bneither do i\b",
-        "calls its own words a guess",
-        "take this with a grain of salt",
+        r"\bi(?:'d| would) (?:rather not|only be|hesitate to|not want to|have to|tentatively|cautiously|venture"
+        "|hazard|just be|probably|maybe)? ?(?:to )?"
+        r"(?:guess|guessing|invent|speculat\w+|double-check|tentatively|claim|hesitate|hazard|venture a guess"
+        r"|take a guess|be guessing|look (?:it|that|this) up)\b"
+        r"|\bif i (?:had|have|were) to (?:guess|speculate|take a (?:guess|stab)|bet|venture|hazard)|\bi (?:wouldn't"
+        r"|would not|won't) (?:bet|swear|stake|put money|rely)\b|\bi hesitate\b"
+        r"|\b(?:stab|shot) in the dark\b|\b(?:wild|educated|rough|best|complete|pure|total) guess\b",
+        "guesses, and says so",
+        "if i had to guess, it was in may",
         "guess the number of beans",
     ),
     Pattern(
         "doubt",
-        r"(?:%|percent) (?:confident|sure|certain)\b|\bmy confidence (?:\w+ ){0,6}(?:is|at|level)\b|\bconfidence\W{0,3}: *(?:\d|low|medium|moderate)"
+        r"\bwith an? (?:\w+ )?(?:grain|pinch) of salt\b|\btreat (?:it|this|that) as (?:a|my) guess|\b(?:this|that"
+        r"|it)(?:'s| is) (?:only |just |purely )?(?:a|my best|my) (?:rough )?guess\b"
+        r"|\bi can only (?:guess|speculate)\b|\bi(?:'d| would) (?:want to )?double-check\b|\bneither do i\b"
+        r"|\bdon't (?:quote|hold) me (?:on|to)\b",
+        "warns of its own words",
+        "take this with a grain of salt",
+        "a pinch of salt improves it",
+    ),
+    Pattern(
+        "doubt",
+        rf"{_UNQUOTED_I} (?:think|believe|suspect|recall|assume|suppose|want to say)\b(?:[^.\n]|\.\d)*\b(?:might|may"
+        r"|could|would) (?:possibly |potentially |well )?(?:have|be)\b"
+        f"|{_UNQUOTED_I} (?:think|believe|suspect) (?:(?:it|that|he|she|they|this) )?(?:was|were|is|are|it's"
+        r"|that's)? ?(?:probably|possibly|perhaps|maybe|around|roughly|about)\b",
+        "thinks it might be so",
+        "i believe it might have been 1906",
+        "i believe in you",
+    ),
+    Pattern(
+        "doubt",
+        r"(?:%|percent) (?:confident|sure|certain)\b|\bmy confidence (?:\w+ ){0,6}(?:is|at|level)\b"
+        r"|\bconfidence\W{0,3}: *(?:\d|low|medium|moderate)"
         r"|\bhard for me to (?:say|know|tell|judge)\b",
         "puts a figure on its confidence",
         "i'm about 60% confident",
@@ -534,7 +700,8 @@ PATTERNS = (
     ),
     Pattern(
         "doubt",
-        r"\bas an? (?:\w+ )?(?:ai|language model|assistant|machine)\b[^.\n]*\bi (?:don't|do not|cannot|can't|am not able to|am unable to|may not|might not) "
+        r"\bas an? (?:\w+ )?(?:ai|language model|assistant|machine)\b(?:[^.\n]|\.\d)*\bi (?:don't|do not|cannot"
+        "|can't|am not able to|am unable to|may not|might not) "
         r"(?:\w+ )?(?:know|access|browse|predict|verify|see|check|feel|experience|provide real|have)\b",
         "names its limits as a machine",
         "as an ai language model, i cannot browse the web",
@@ -542,7 +709,9 @@ PATTERNS = (
     ),
     Pattern(
         "doubt",
-        rf"{_UNQUOTED_I} (?:couldn't|could not|wasn't able to|was unable to|am unable to|was not able to) (?:find|locate|confirm|verify) (?:any |specific |much |enough |reliable )*(?:information|evidence|data|record|details|reference)",
+        f"{_UNQUOTED_I} (?:couldn't|could not|wasn't able to|was unable to|am unable to|was not able to) (?:find"
+        "|locate|confirm|verify)"
+        r" (?:any |specific |much |enough |reliable )*(?:information|evidence|data|record|details|reference)",
         "found nothing about it",
         "i couldn't find any information about her",
         "i couldn't find my keys",
@@ -557,7 +726,8 @@ PATTERNS = (
     ),
     Pattern(
         "thinking",
-        r"\b(?:let me|let's|let us|i'll|i will|i'm going to|we'll|we can) (?:\w+ ){0,2}?(?:think|reason|work|walk|break|analy[sz]e|solve|figure)\b[^.\n]*?"
+        r"\b(?:let me|let's|let us|i'll|i will|i'm going to|we'll|we can) (?:\w+ ){0,2}?(?:think|reason|work|walk"
+        r"|break|analy[sz]e|solve|figure)\b(?:[^.\n]|\.\d)*?"
         r"\b(?:through|down|out|step|this|it|carefully|about|problem|question|logically|each)\b",
         "announces that it thinks",
         "let me work through this carefully",
@@ -565,7 +735,8 @@ PATTERNS = (
     ),
     Pattern(
         "thinking",
-        r"\b(?:think|thinking|reason|reasoning|solve|work|go)\b[^.\n]*\bstep[- ]by[- ]step\b|\bstep[- ]by[- ]step (?:reasoning|solution|calculation|analysis|derivation)\b"
+        r"\b(?:think|thinking|reason|reasoning|solve|work|go)\b(?:[^.\n]|\.\d)*\bstep[- ]by[- ]step\b"
+        r"|\bstep[- ]by[- ]step (?:reasoning|solution|calculation|analysis|derivation|explanation|estimate)\b"
         r"|\b(?:reasoning|chain of thought|thought process|rationale)\W{0,3}:",
         "goes step by step",
         "let's think step by step",
@@ -573,23 +744,29 @@ PATTERNS = (
     ),
     Pattern(
         "thinking",
-        r"\A\W*(?:okay|ok|alright|hmm|so|well|right)[,.]* (?:so )?(?:i need to|let me|let's|the (?:question|problem|user)|we (?:need|have|are|want)|i have to|i'm (?:trying|given|asked))",
+        r"\A\W*(?:okay|ok|alright|hmm|so|well|right)[,.]* (?:so )?(?:i need to|let me|let's|the (?:question|problem"
+        "|user)|we (?:need|have|are|want)|i have to|i'm (?:trying|given|asked))",
         "starts in the middle of a thought",
         "okay, so i need to count the ways",
         "okay, here is the poem",
     ),
     Pattern(
         "explanation",
-        r"\bhere(?:'s| is) (?:how (?:we|i|you|to) (?:can )?(?:solve|find|get|arrive|work)|the (?:reasoning|explanation|derivation|solution)|my reasoning)\b|\b(?:explanation|justification|solution|proof)\W{0,3}:",
+        r"\bhere(?:'s| is) (?:how (?:we|i|you|to) (?:can )?(?:solve|find|get|arrive|work)|the (?:reasoning"
+        r"|explanation|derivation|solution)|my reasoning)\b|\b(?:explanation|justification|solution|proof)\W{0,3}:",
         "announces the way to the answer",
         "here's how we solve this:",
         "here's how the city celebrates:",
     ),
     Pattern(
         "setting_up",
-        r"\b(?:we (?:are|'re) given|we (?:know|see|note|notice|observe) that|we (?:need|want|have|must) to (?:find|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)"
-        r"|suppose\b|assume (?:that|for)\b|given that\b|for contradiction|we can (?:start|begin|factor|rewrite|write|use|simplify|express))"
-        r"|\bto (?:find|determine|solve|calculate|decide|compute|figure out|answer|get|see|check)\b[^.\n]*\b(?:we|i|let|consider)\b",
+        r"\b(?:we (?:are|'re) given|we (?:know|see|note|notice|observe) that|we (?:need|want|have|must) to (?:find"
+        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)"
+        r"|suppose\b|assume (?:that|for)\b|given that\b|for contradiction|we can (?:start|begin|factor|rewrite|write"
+        "|use|simplify|express))"
+        r"|\bto (?:find|determine|solve|calculate|decide|compute|figure out|answer|get|see|check)\b(?:[^.\n]"
+        r"|\.\d)*\b(?:we|i"
+        r"|let|consider)\b",
         "says what is given or sought",
         "to find the total, we add both",
         "to get there, take the bus",
@@ -602,16 +779,17 @@ PATTERNS = (
         "the result in the notation of a well-known data set",
         "she has 3 * 4 = 12 eggs.\n#### 12",
         "#### 12. november: departure\nwe leave early",
-        ('####',),
+        ("####",),
     ),
     Pattern(
         "final_answer",
-        r"[.!?)\n:;,$\"'\d}]\s*(?:\W{0,4}(?:so|thus|therefore|hence|consequently|and)\b,? ?)?\W{0,4}(?:the |my |our )?(?:final |correct |right |best )?\banswer(?: choice)?\W{0,4}"
+        r"[.!?)\n:;,$\"'\d}]\s*(?:\W{0,4}(?:so|thus|therefore|hence|consequently|and)\b,? ?)?\W{0,4}(?:the |my "
+        r"|our )?(?:final |correct |right |best )?\banswer(?: choice)?\W{0,4}"
         r"(?: is| are| would be| must be| should be|:| =)\W{0,5}",
         "an answer at the end of an argument",
         "fish need water. so the answer is no",
         "the answer is no",
-        ('answer',),
+        ("answer",),
     ),
     Pattern(
         "final_answer",
@@ -619,21 +797,25 @@ PATTERNS = (
         "the chosen letter at the very end",
         "it must sink. the best choice is (c)",
         "the best choice is a cat",
-        ('option', 'choice', 'answer'),
+        ("option", "choice", "answer"),
     ),
     Pattern(
         "final_answer",
-        r"[.!?)\n;,]\s*(?:so|thus|therefore|hence|consequently|in total|altogether|this means|that means|as a result)\b,? [^.\n]*?"
-        rf"\b(?:is|are|was|equals?|=|has|have|had|gets?|costs?|pays?|earns?|needs?|takes?|left|makes?|remain|spent|spends?|will be|be)\b[^.\n]*?{_AMOUNT}\b[^.\n]*\.?\s*\z",
+        r"[.!?)\n;,]\s*(?:so|thus|therefore|hence|consequently|in total|altogether|this means|that means"
+        r"|as a result)\b,? (?:[^.\n]|\.\d)*?"
+        r"\b(?:is|are|was|equals?|=|has|have|had|gets?|costs?|pays?|earns?|needs?|takes?|left|makes?|remain|spent"
+        rf"|spends?|will be|be)\b(?:[^.\n]|\.\d)*?{_AMOUNT}\b(?:[^.\n]|\.\d)*\.?\s*\z",
         "the last sentence concludes with a number",
         "he buys two. therefore he has 6 apples.",
         "he buys 6 apples.",
-        ('so ', 'thus', 'therefore', 'hence', 'consequently', 'in total', 'altogether', 'means', 'result'),
+        ("so ", "thus", "therefore", "hence", "consequently", "in total", "altogether", "means", "result"),
     ),
     # ---- equation: counted
     Pattern(
         "equation",
-        rf"(?:[-+*/×÷·−–^x:]|\\times|\\cdot|\\div|plus|minus|times|over|by)\s*[(\\{{]*\s*{_AMOUNT}[)}}%²³]*(?:\s?[a-z$€%/.]+){{0,4}}\s*(?:=|≈|\bequals\b|\bis equal to\b|\\approx)"
+        r"(?:[-+*/×÷·−–^x:]|\\times|\\cdot|\\div|plus|minus|times|over"
+        rf"|by)\s*[(\\{{]*\s*{_AMOUNT}[)}}%²³]*(?:\s?[a-z$€%/.]+){{0,4}}\s*(?:=|≈|\bequals\b|\bis equal to\b"
+        r"|\\approx)"
         rf"\s*(?:<<|\\\(|\\frac|\\sqrt|\\boxed|[-−(${{$€£\\\s])*[a-z]{{0,8}}\s*[-−]?[$]?[\d.]",
         "a computation with its result",
         "that is 14 * 25 = 350 cherries",
@@ -641,14 +823,16 @@ PATTERNS = (
     ),
     Pattern(
         "equation",
-        rf"\d\s*(?:[-+*/×÷·−]|\bplus\b|\bminus\b|\btimes\b|\bdivided by\b|\bmultiplied by\b)\s*{_AMOUNT}%?(?: [a-z]+){{0,3}} (?:is|are|gives|makes|leaves|fits|comes to)\b",
+        r"\d\s*(?:[-+*/×÷·−]|\bplus\b|\bminus\b|\btimes\b|\bdivided by\b"
+        rf"|\bmultiplied by\b)\s*{_AMOUNT}%?(?: [a-z]+){{0,3}} (?:is|are|gives|makes|leaves|fits|comes to)\b",
         "a computation in words",
         "18 divided by 3 is 6",
         "the score was 3 - 1 at the break",
     ),
     Pattern(
         "equation",
-        r"\\(?:frac|dfrac|tfrac|sqrt|times|cdot|div|pm|sum|int|binom|pmod|equiv|implies|rightarrow|le|ge|leq|geq|sin|cos|tan|log|pi|angle)\b[^=\n]*(?:=|\\equiv|\\implies|<|>)",
+        r"\\(?:frac|dfrac|tfrac|sqrt|times|cdot|div|pm|sum|int|binom|pmod|equiv|implies|rightarrow|le|ge|leq|geq|sin"
+        r"|cos|tan|log|pi|angle)\b[^=\n]*(?:=|\\equiv|\\implies|<|>)",
         "an equation in LaTeX",
         r"\frac{1}{2} x = 7",
         r"the command \frac makes a fraction",
@@ -663,8 +847,10 @@ PATTERNS = (
     # ---- conclusion and premise: counted
     Pattern(
         "conclusion",
-        rf"{_START}(?:and )?(?:therefore|thus|hence|consequently|so,|so (?:the|we|there|it|this|that|if|only|he|she|they|i|all|both|both|today|tomorrow|for)\b|it follows|this (?:means|implies|gives|shows|leaves)"
-        r"|that (?:means|implies|gives|leaves)|which (?:means|implies)|we (?:get|obtain|conclude|find|see)|in conclusion|as a result)",
+        f"{_START}(?:and )?(?:therefore|thus|hence|consequently|so,|so (?:the|we|there|it|this|that|if|only|he|she"
+        r"|they|i|all|both|both|today|tomorrow|for)\b|it follows|this (?:means|implies|gives|shows|leaves)"
+        "|that (?:means|implies|gives|leaves)|which (?:means|implies)|we (?:get|obtain|conclude|find|see)"
+        "|in conclusion|as a result)",
         "a sentence that concludes",
         "it is odd. therefore 2 is out.",
         "sofa beds are heavy. some fold.",
@@ -678,7 +864,8 @@ PATTERNS = (
     ),
     Pattern(
         "strong_conclusion",
-        r"\b(?:therefore|thus|hence|it follows|conclude|q\.?e\.?d|contradicts?|contradiction|completes the proof|must be|the only (?:possibility|option|choice)"
+        r"\b(?:therefore|thus|hence|it follows|conclude|q\.?e\.?d|contradicts?|contradiction|completes the proof"
+        "|must be|the only (?:possibility|option|choice)"
         r"|so the|so there|so it|so we|so only)\b",
         "a word that arguments use",
         "hence the sum is even",
@@ -686,7 +873,8 @@ PATTERNS = (
     ),
     Pattern(
         "premise",
-        rf"{_START}(?:since|because|given|suppose|assume|let|if|we know|note that|recall|first|next|then|now|but|all|no|any|every|consider|when)\b",
+        f"{_START}(?:since|because|given|suppose|assume|let|if|we know|note that|recall|first|next|then|now|but|all"
+        r"|no|any|every|consider|when)\b",
         "a sentence that starts from something",
         "since it is odd, 2 is out",
         "the sinceremost wishes",
@@ -694,22 +882,27 @@ PATTERNS = (
     # ---- what a list is: steps in order, or a collection of things
     Pattern(
         "how_to",
-        r"^(?:please |can you |could you |hey,? |hi,? )*(?:how (?:do|does|to|can|could|would|should|might)\b|(?:explain|show|tell|teach|walk|guide|describe)(?: me| us)?(?: to| through)? (?:how|through|opening|setting|the (?:steps|process))"
-        r"|what(?:'s| is| are| would be| steps)\b[^?\n]{0,30}\b(?:steps|process|procedure|way to|should i (?:take|do)))|\b(?:step[- ]by[- ]step|instructions|tutorial|walk me through|recipe|how-to)\b",
+        r"^(?:please |can you |could you |hey,? |hi,? )*(?:how (?:do|does|to|can|could|would|should|might)\b"
+        "|(?:explain|show|tell|teach|walk|guide|describe)(?: me| us)?(?: to| through)? (?:how|through|opening"
+        "|setting|the (?:steps|process))"
+        r"|what(?:'s| is| are| would be| steps)\b[^?\n]{0,30}\b(?:steps|process|procedure|way to|should i (?:take"
+        r"|do)))|\b(?:step[- ]by[- ]step|instructions|tutorial|walk me through|recipe|how-to)\b",
         "asks for a procedure",
         "how do i repot a plant?",
         "how many plants are there?",
     ),
     Pattern(
         "wants_plan",
-        r"\b(?:plan|itinerary|schedule|roadmap|curriculum|strategy|timeline|syllabus|routine|workflow|lesson|training program|checklist|agenda|outline|campaign|migrat\w+)\b",
+        r"\b(?:plan|itinerary|schedule|roadmap|curriculum|strategy|timeline|syllabus|routine|workflow|lesson"
+        r"|training program|checklist|agenda|outline|campaign|migrat\w+)\b",
         "asks for a plan",
         "make a plan for the launch",
         "which planet is largest?",
     ),
     Pattern(
         "sequence",
-        r"\b(?:steps?|step-by-step|process|procedure|instructions?|directions?|method|preparation|how to|here's how|here is how|follow(?:ing)? these|as follows|stages?|phases?|guide|plan|roadmap|workflow"
+        r"\b(?:steps?|step-by-step|process|procedure|instructions?|directions?|method|preparation|how to|here's how"
+        "|here is how|follow(?:ing)? these|as follows|stages?|phases?|guide|plan|roadmap|workflow"
         r"|schedule|in this order|goes like this|walkthrough|tutorial|to do (?:this|so))\b",
         "introduces steps in order",
         "follow these steps:",
@@ -717,8 +910,10 @@ PATTERNS = (
     ),
     Pattern(
         "collection",
-        r"\b(?:tips?|ideas?|suggestions?|ways|reasons?|examples?|benefits?|options?|advantages?|disadvantages|pros|cons|types?|names?|recommend\w*|facts?|factors?|features?|differences?|characteristics|items?"
-        r"|ingredients?|symptoms?|causes?|effects?|signs|books?|movies?|films?|songs?|places|gifts?|questions|quotes?|jokes?|words|synonyms|habits|strategies|techniques|principles|best practices|things|key points"
+        r"\b(?:tips?|ideas?|suggestions?|ways|reasons?|examples?|benefits?|options?|advantages?|disadvantages|pros"
+        r"|cons|types?|names?|recommend\w*|facts?|factors?|features?|differences?|characteristics|items?"
+        "|ingredients?|symptoms?|causes?|effects?|signs|books?|movies?|films?|songs?|places|gifts?|questions"
+        "|quotes?|jokes?|words|synonyms|habits|strategies|techniques|principles|best practices|things|key points"
         r"|some of|top \d+|list of|you need|kinds?|categories|practices|titles?|slogans?|headlines?)\b",
         "introduces things in no order",
         "here are some tips:",
@@ -726,7 +921,9 @@ PATTERNS = (
     ),
     Pattern(
         "open_question",
-        r"^how (?:can|do|to|should|could|would|might)(?: i| we| you| one| people| someone| they)? (?:best |better |effectively )?(?:improve|reduce|stay|prevent|avoid|increase|become|be|boost|stop being|save|manage|cope|deal"
+        "^how (?:can|do|to|should|could|would|might)(?: i| we| you| one| people| someone| they)? (?:best |better "
+        "|effectively )?(?:improve|reduce|stay|prevent|avoid|increase|become|be|boost|stop being|save|manage|cope"
+        "|deal"
         r"|protect|maintain|lower|encourage|motivate|promote|help|support|handle|get better|feel|sleep|lose|live)\b",
         "asks how to do better, which tips answer",
         "how can i improve my sleep?",
@@ -754,11 +951,21 @@ PATTERNS = (
         "the final train was late.",
     ),
     # ---- principle: a rule that holds beyond this answer; the verb after always/never is checked against IMPERATIVES
-    Pattern("principle_verb", r"^(?:always|never) (\w+)", "an unconditional rule", "always check the return value.", "i always check it"),
+    Pattern(
+        "principle_verb",
+        r"^(?:always|never) (\w+)",
+        "an unconditional rule",
+        "always check the return value.",
+        "i always check it",
+    ),
     Pattern(
         "principle",
-        r"^(?:as a (?:general )?rule(?: of thumb)?\b|a good rule (?:of thumb )?is|the (?:golden |general |first )?rule (?:of thumb )?is|rule of thumb:|the (?:key|trick|secret|main thing|most important thing)(?: here| to [^.\n]{2,40})? is (?:to|that|not|\w+ing)\b"
-        r"|it(?:'s| is) (?:always |generally |usually )?(?:good|best|bad) practice to|(?:a )?best practice is|in general, (?:\w+ )?(?:prefer|avoid|use|keep|do not|don't)|remember(?: that|:)|key (?:principle|takeaway|lesson)s?:|the (?:lesson|principle|takeaway) is)",
+        r"^(?:as a (?:general )?rule(?: of thumb)?\b|a good rule (?:of thumb )?is|the (?:golden |general "
+        "|first )?rule (?:of thumb )?is|rule of thumb:|the (?:key|trick|secret|main thing"
+        r"|most important thing)(?: here| to [^.\n]{2,40})? is (?:to|that|not|\w+ing)\b"
+        "|it(?:'s| is) (?:always |generally |usually )?(?:good|best|bad) practice to|(?:a )?best practice is"
+        r"|in general, (?:\w+ )?(?:prefer|avoid|use|keep|do not|don't)|remember(?: that|:)|key (?:principle|takeaway"
+        "|lesson)s?:|the (?:lesson|principle|takeaway) is)",
         "a rule that calls itself one",
         "as a rule of thumb, keep functions short.",
         "the key is under the mat",

@@ -10,6 +10,7 @@ import polars as pl
 from dagster_project.signals.reasoning_patterns import signal_pattern
 
 MOST_STEPS = 20
+MOST_SENTENCES = 12  # where nothing says which sentences are the steps
 LONGEST_STEP = 300  # code points
 LONGEST_HEADING = 60
 
@@ -45,14 +46,15 @@ IMPERATIVES = frozenset(_ACTION_OF)
 
 # A sentence, in lower case, that tells what to do.
 INSTRUCTION = (
-    r"(?m)(?:^|[.!?;]\s+)(?:(?:then|next|finally|first|now|lastly|after that|begin by|start by),? |(?:once|when|after|if|while) [^,.\n]{3,60}, )?"
+    r"(?m)(?:^|[.!?;]\s+)"
+    r"(?:(?:then|next|finally|first|now|lastly|after that|begin by|start by),? |(?:once|when|after|if|while) [^,.\n]{3,60}, )?"
     rf"(?:{'|'.join(sorted(IMPERATIVES))}) "
 )
 
 # The kinds of lines, in the order of trust, by what they begin with.
-_LABELS = "step|phase|stage|day|week|month|part|task|milestone|module|sprint|quarter|session|subtask"
+LABELS = "step|phase|stage|day|week|month|part|task|milestone|module|sprint|quarter|session|subtask"
 _MARKERS = {
-    "label": rf"^[ \t>#*_-]*(?i-u:{_LABELS})s?[ \t]+"
+    "label": rf"^[ \t>#*_-]*(?i-u:{LABELS})s?[ \t]+"
     r"(?:[0-9]{1,2}(?:[ \t]*(?:-|–|to|and|&)[ \t]*[0-9]{1,2})?|(?i-u:one|two|three|four|five|six))[ \t]*"
     r"(?:[:.)\]–—-]|\*\*|__|\(|$)[ \t:.)*_–—-]*",
     "thought": r"^[ \t*]*(?:Thought|Reasoning)(?: [0-9]+)?[*]*:[ \t*]*",
@@ -61,93 +63,120 @@ _MARKERS = {
 }
 LIST_KINDS = tuple(_MARKERS)
 _MARKER = "|".join(f"(?:{pattern})" for pattern in _MARKERS.values())
-_MAY_BE_ITEM = rf"^[ \t>]*(?:[-*•+–#_(0-9]|(?i-u:{_LABELS}|thought|reasoning))"
-_FIRST_WORD = (
-    r"^[^a-z0-9]*(?:(?:then|next|first|second|third|now|finally|after that|wait|okay|hmm|well|we|i|you|let us|let's|let me|should|can"
-    r"|need to|must|have to)[, ]+)*([a-z]+)"
+_MAY_BE_ITEM = rf"^[ \t>]*(?:[-*•+–#_(0-9]|(?i-u:{LABELS}|thought|reasoning))"
+_FIRST_WORD = r"^[^a-z]*([a-z]+)"
+_LEAD_INS = (
+    *("then", "next", "first", "second", "third", "now", "finally", "after", "wait", "okay", "hmm", "well"),
+    *("we", "i", "you", "let", "should", "can", "need", "must", "have"),
 )
-_REASON = r"(?i-u:\b((?:because|since|so that|in order to) |(?:this|which) (?:ensures|means|helps|makes|lets|allows|prevents) ))[^.\n]+"
-_MAY_HAVE_REASON = "[Bb]ecause |[Ss]ince |so that |n order to |his (?:ensures|means|helps|makes|lets|allows|prevents) |hich (?:ensures|means|helps|makes|lets|allows|prevents) "
+_AFTER_LEAD_INS = (
+    r"^[^a-z]*(?:(?:then|next|first|second|third|now|finally|after that|wait|okay|hmm|well|we|i|you|let us|let's|let me"
+    r"|should|can|need to|must|have to)[, ]+)*([a-z]+)"
+)
+_PURPOSE = "(?:ensures|means|helps|makes|lets|allows|prevents)"
+_REASON = rf"(?i-u:\b(?:(?:because|since|so that|in order to) |(?:this|which) {_PURPOSE} ))[^.\n]+"
+_MAY_HAVE_REASON = rf"[Bb]ecause |[Ss]ince |[Ss]o that |[Ii]n order to |[Tt]his {_PURPOSE} |[Ww]hich {_PURPOSE} "
 _SENTENCE_END = r"([.!?][)\"'”*]*)[ \t]+([A-Z0-9$\"'“(\[*])"
-_NO_SENTENCE = r"^[ \t]*(?:[^a-zA-Z0-9]*|####.*|</?[a-z_]+>[ \t]*|[^a-zA-Z0-9]*(?i-u:final answer|answer|solution)[^a-zA-Z0-9]*)$"
+_TAG = r"</?[a-z_]+>"
+_NO_SENTENCE = (
+    r"^(?:[^a-zA-Z0-9]*[0-9]{0,3}[^a-zA-Z0-9]*|[^a-zA-Z0-9]*(?i-u:final answer|answer|solution)[^a-zA-Z0-9]*)$"
+)
+_PLACES = (
+    *("first", "firstly", "begin", "start", "next", "then", "second", "secondly", "third", "thirdly"),
+    *("after", "afterwards", "once", "finally", "lastly"),
+)
 
 
-def sentences(texts: pl.DataFrame) -> pl.DataFrame:
-    """(row, text) -> (row, place, sentence): a sentence ends at a line's end, or at a stop before a capital or digit."""
-    split = pl.col("text").str.replace_all(_SENTENCE_END, "${1}\n${2}").str.split("\n")
+def sentences(texts: pl.DataFrame, most: int) -> pl.DataFrame:
+    """(row, text) -> (row, sentence), the first so many; one ends with its line, or at a stop before a capital or digit."""
+    bare = pl.col("text").str.replace_all(_TAG, "\n").str.replace_all(_SENTENCE_END, "${1}\n${2}")
     return (
-        texts.select("row", sentence=split)
+        texts.select("row", sentence=bare.str.split("\n").list.head(2 * most))  # every other line may be blank
         .explode("sentence", empty_as_null=True)
-        .filter(~pl.col("sentence").str.contains(_NO_SENTENCE))
-        .with_columns(pl.col("sentence").str.replace(r"^[ \t>#*_]*(?:<[a-z_]+>)?", "").str.strip_chars(" \t\r*_"))
-        .with_columns(place=pl.int_range(pl.len()).over("row"))
+        .filter(pl.col("sentence") != "")
+        .filter(place_in_row() < most)
+        .filter(~pl.col("sentence").str.contains(_NO_SENTENCE) & ~pl.col("sentence").str.starts_with("####"))
+        .with_columns(pl.col("sentence").str.strip_chars(" \t\r*_>#"))
     )
+
+
+def place_in_row() -> pl.Expr:
+    """0, 1, 2, ... within each run of equal rows: what a window function says too, but slowly."""
+    position = pl.int_range(pl.len())
+    starts = (pl.col("row") != pl.col("row").shift(1)).fill_null(True)
+    return position - pl.when(starts).then(position).forward_fill()
 
 
 def lines(texts: pl.DataFrame) -> pl.DataFrame:
-    """(row, text) -> (row, line, kind, content, is_intro): the lines that are items, introduce items or follow one.
+    """(row, text) -> (row, line, kind, is_intro): the lines that are items, introduce items or follow one.
 
-    kind is null for plain text. An introduction is the first line of an answer, a heading, or a short line with a colon.
+    kind is a place in LIST_KINDS, or null for plain text. An introduction is the first line of an answer, a heading, or a
+    short line that ends in a colon.
     """
     line = pl.col("line")
     is_short = line.str.len_bytes() <= 160
-    is_heading = line.str.contains(r"^(?:#|\*\*)|:[*_ \t]*$")
+    is_heading = line.str.starts_with("#") | line.str.starts_with("**")
     is_below = pl.col("may_be_item").shift(1) & (pl.col("row") == pl.col("row").shift(1))
-    may_be_intro = pl.col("row").is_first_distinct() | (is_short & (line.str.ends_with(":") | line.str.ends_with(":**")))
-    kind = pl.coalesce(pl.when(line.str.contains(pattern)).then(pl.lit(name)) for name, pattern in _MARKERS.items())
-    picked = (
+    is_first = (pl.col("row") != pl.col("row").shift(1)).fill_null(True)
+    may_be_intro = is_first | (is_short & (is_heading | line.str.ends_with(":") | line.str.ends_with(":**")))
+    kind = pl.coalesce(
+        pl.when(line.str.contains(pattern)).then(pl.lit(place, dtype=pl.Int8))
+        for place, pattern in enumerate(_MARKERS.values())
+    )
+    return (
         texts.select("row", line=pl.col("text").str.split("\n"))
         .explode("line", empty_as_null=True)
-        .filter(line.str.contains(r"[^ \t\r]"))
+        .filter(line != "")
         .with_columns(may_be_item=line.str.contains(_MAY_BE_ITEM), may_be_intro=may_be_intro)
         .filter(pl.col("may_be_item") | pl.col("may_be_intro") | is_below)
         .with_columns(kind=kind)
-    )
-    return picked.select(
-        "row",
-        "line",
-        "kind",
-        content=line.str.replace(_MARKER, "").str.replace_all(r"\*\*|__", "").str.strip_chars(" \t\r:"),
-        is_intro=pl.col("kind").is_null() & (pl.col("may_be_intro") | (is_heading & is_short)),
+        .select("row", "line", "kind", is_intro=pl.col("kind").is_null() & pl.col("may_be_intro"))
     )
 
 
 def list_shape(all_lines: pl.DataFrame) -> pl.DataFrame:
     """One row an answer: how many lines of each kind, the share of instructions, and what the lists are introduced as."""
-    content = pl.col("content").str.to_lowercase()
-    is_instruction = content.str.extract(_FIRST_WORD).is_in(list(IMPERATIVES))
+    low = pl.col("line").str.to_lowercase()
+    is_instruction = low.map_batches(_verbs, return_dtype=pl.String).is_in(list(IMPERATIVES))
     items = all_lines.filter(pl.col("kind").is_not_null()).with_columns(is_instruction=is_instruction)
-    intros = all_lines.filter("is_intro").with_columns(content=content)
-    share = {kind: pl.col("is_instruction").filter(pl.col("kind") == kind).mean() for kind in ("number", "bullet")}
+    of_kind = {kind: pl.col("kind") == place for place, kind in enumerate(LIST_KINDS)}
     counts = items.group_by("row").agg(
-        *((pl.col("kind") == kind).sum().alias(f"{kind}_count") for kind in _MARKERS),
-        *(mean.alias(f"{kind}_instructions") for kind, mean in share.items()),
+        *(mask.sum().alias(f"{kind}_count") for kind, mask in of_kind.items()),
+        *(
+            (of_kind[kind] & pl.col("is_instruction")).sum().alias(f"{kind}_instructions")
+            for kind in ("number", "bullet")
+        ),
     )
-    introductions = intros.group_by("row").agg(
-        is_sequence=pl.col("content").str.contains(signal_pattern("sequence")).any(),
-        is_collection=pl.col("content").str.contains(signal_pattern("collection")).any(),
+    intros = all_lines.filter("is_intro").select("row", line=low)
+    introduced = intros.with_columns(
+        is_sequence=pl.col("line").str.contains(signal_pattern("sequence")),
+        is_collection=pl.col("line").str.contains(signal_pattern("collection")),
     )
+    introductions = introduced.group_by("row").agg(pl.col("is_sequence", "is_collection").any())
     return counts.join(introductions, on="row", how="full", coalesce=True)
 
 
 def steps(texts: pl.DataFrame, all_lines: pl.DataFrame) -> pl.DataFrame:
-    """(row, text, step_kind) of answers that have steps -> (row, step_num, action, content, reasoning), in order.
+    """(row, text, step_kind, is_ordered) of answers -> (row, step_num, action, content, reasoning), in order.
 
-    step_kind is the kind of lines that are the steps, the most trusted one the answer has twice; null if it has none.
+    step_kind is the place in LIST_KINDS of the lines that are the steps, the most trusted kind that the answer has twice.
+    Where it is null the steps are the sentences, and in an ordered answer those that say their place.
     """
-    is_listed = pl.col("step_kind").is_not_null()
-    listed = _listed_steps(texts.filter(is_listed).select("row", "step_kind"), all_lines)
-    written = _written_steps(texts.filter(~is_listed).select("row", "text"))
-    content = pl.col("content").map_batches(_single_spaced).str.strip_chars(" *_:\r")
+    listed = _listed_steps(texts.filter(pl.col("step_kind").is_not_null()).select("row", "step_kind"), all_lines)
+    written = _written_steps(texts.filter(pl.col("step_kind").is_null()))
+    content = pl.col("content").map_batches(_single_spaced, return_dtype=pl.String).str.strip_chars(" *_:\r")
     return (
         pl.concat([listed, written])
         .with_columns(content=content.str.slice(0, LONGEST_STEP))
         .filter(pl.col("content") != "")
-        .with_columns(step_num=pl.int_range(1, pl.len() + 1).over("row"))
-        .filter(pl.col("step_num") <= MOST_STEPS)
         .with_columns(low=pl.col("content").str.to_lowercase())
-        .with_columns(verb=pl.col("low").str.extract(_FIRST_WORD))
-        .select("row", "step_num", action=_action(), content="content", reasoning=pl.col("content").map_batches(_reasons))
+        .with_columns(
+            step_num=place_in_row() + 1,
+            verb=pl.col("low").map_batches(_verbs, return_dtype=pl.String),
+            computes=pl.col("low").map_batches(_computes, return_dtype=pl.Boolean),
+            reasoning=pl.col("content").map_batches(_reasons, return_dtype=pl.String),
+        )
+        .select("row", "step_num", action=_action(), content="content", reasoning="reasoning")
     )
 
 
@@ -159,30 +188,30 @@ def _single_spaced(contents: pl.Series) -> pl.Series:
 
 def _listed_steps(kinds: pl.DataFrame, all_lines: pl.DataFrame) -> pl.DataFrame:
     """The lines of an answer's kind of steps; a mere heading takes in the plain line below it."""
-    some_lines = all_lines.join(kinds, on="row", maintain_order="left")
-    is_heading = pl.col("kind").is_in(["label", "number"]) & (pl.col("line").str.len_bytes() <= LONGEST_HEADING)
-    has_more = is_heading & (pl.col("row") == pl.col("row").shift(-1)) & pl.col("kind").shift(-1).is_null()
-    below = pl.col("content").shift(-1)
-    content = (
-        pl.when(has_more & (pl.col("content") == ""))
-        .then(below)
-        .when(has_more)
-        .then(pl.col("content") + ": " + below)
-        .otherwise("content")
+    has_below = (pl.col("row") == pl.col("row").shift(-1)) & pl.col("kind").shift(-1).is_null()
+    picked = (
+        all_lines.select("row", "line", "kind", below=pl.when(has_below).then(pl.col("line").shift(-1)))
+        .filter(pl.col("kind").is_not_null())
+        .join(kinds, on="row", maintain_order="left")
+        .filter(pl.col("kind") == pl.col("step_kind"))
+        .filter(place_in_row() < MOST_STEPS)
     )
-    return some_lines.with_columns(content=content).filter(pl.col("kind") == pl.col("step_kind")).select("row", "content")
+    heading = pl.col("line").str.replace(_MARKER, "").str.replace_all("**", "", literal=True).str.strip_chars(" \t\r:_")
+    is_short = (pl.col("line").str.len_bytes() <= LONGEST_HEADING) & ~pl.col("line").str.contains(r"[.!?]\**\s*$")
+    is_heading = pl.col("below").is_not_null() & is_short
+    whole = pl.when(pl.col("content") == "").then("below").otherwise(pl.col("content") + ": " + pl.col("below"))
+    return picked.select("row", "below", content=heading, is_heading=is_heading).select(
+        "row", content=pl.when("is_heading").then(whole).otherwise("content")
+    )
 
 
 def _written_steps(texts: pl.DataFrame) -> pl.DataFrame:
-    """The sentences that say their place, if there are two and they are at least half of all, else all sentences."""
-    ordered = pl.col("sentence").str.to_lowercase().str.contains(signal_pattern("order_start", "order_middle", "order_end"))
-    return (
-        sentences(texts)
-        .with_columns(is_ordered=ordered)
-        .with_columns(ordered_count=pl.col("is_ordered").sum().over("row"), count=pl.len().over("row"))
-        .filter(pl.col("is_ordered") | (pl.col("ordered_count") < pl.max_horizontal(2, pl.col("count") / 2)))
-        .select("row", content="sentence")
-    )
+    """The sentences; of an ordered text only those that say their place."""
+    is_placed = pl.col("sentence").str.to_lowercase().str.extract(_FIRST_WORD).is_in(_PLACES)
+    found = sentences(texts.select("row", "text"), MOST_SENTENCES)
+    ordered_rows = texts.filter("is_ordered")["row"]
+    is_kept = ~pl.col("row").is_in(ordered_rows.implode()) | is_placed
+    return (found.filter(is_kept) if len(ordered_rows) else found).select("row", content="sentence")
 
 
 def _action() -> pl.Expr:
@@ -190,14 +219,35 @@ def _action() -> pl.Expr:
     low = pl.col("low")
     by_verb = pl.col("verb").replace_strict(_ACTION_OF, default=None, return_dtype=pl.String)
     return (
-        pl.when(low.str.contains(r"^[^a-z]*(?:therefore|thus|hence|so|in conclusion|the (?:final )?answer|we conclude)[ ,:]"))
+        pl.when(
+            low.str.contains(
+                r"^[^a-z]*(?:therefore|thus|hence|so|in conclusion|the (?:final )?answer|we conclude)[ ,:]"
+            )
+        )
         .then(pl.lit("conclude"))
         .when(by_verb.is_not_null())
         .then(by_verb)
-        .when(low.str.contains(signal_pattern("equation", "weak_equation")))
+        .when("computes")
         .then(pl.lit("calculate"))
         .otherwise(pl.lit("reason"))
     )
+
+
+def _verbs(low: pl.Series) -> pl.Series:
+    """The first word of each text that is more than a lead-in such as "then" or "let us"."""
+    first = low.str.extract(_FIRST_WORD)
+    leads_in = first.is_in(_LEAD_INS).fill_null(False)
+    return (
+        first.scatter(leads_in.arg_true(), low.filter(leads_in).str.extract(_AFTER_LEAD_INS))
+        if leads_in.any()
+        else first
+    )
+
+
+def _computes(low: pl.Series) -> pl.Series:
+    has_equals = low.str.contains("=", literal=True)
+    found = low.filter(has_equals).str.contains(signal_pattern("equation", "weak_equation"))
+    return (has_equals & False).scatter(has_equals.arg_true(), found)
 
 
 def _reasons(contents: pl.Series) -> pl.Series:

@@ -97,9 +97,7 @@ PAIRS = TableSpec(
     measured=("good_response", "bad_response"),
     is_optional=True,
 )  # fmt: skip
-DATED = {
-    f"raw_distillation__{spec.name}": spec for spec in (EXAMPLES, PLAIN_EXAMPLES, INTERACTIONS, THOUGHTS, PAIRS)
-}
+DATED = {f"raw_distillation__{spec.name}": spec for spec in (EXAMPLES, PLAIN_EXAMPLES, INTERACTIONS, THOUGHTS, PAIRS)}
 
 PATTERNS = TableSpec(
     system="distillation",
@@ -165,9 +163,7 @@ SKILLS = TableSpec(
     measured=("description", "pattern", "examples"),
     is_optional=True,
 )  # fmt: skip
-UNDATED = {
-    f"raw_distillation__{spec.name}": spec for spec in (PATTERNS, CORRECTIONS, REVIEW_QUEUE, PRINCIPLES, SKILLS)
-}
+UNDATED = {f"raw_distillation__{spec.name}": spec for spec in (PATTERNS, CORRECTIONS, REVIEW_QUEUE, PRINCIPLES, SKILLS)}
 
 # JSON columns and the shape each must have to be of use.
 JSON_SHAPES: dict[str, Mapping[str, str]] = {
@@ -185,15 +181,25 @@ JSON_SHAPES: dict[str, Mapping[str, str]] = {
 
 def canonical(rows: pl.DataFrame, spec: TableSpec) -> pl.DataFrame:
     """Times in seconds (G1), the instant and its day; JSON that does not parse is empty, and `repairs` says so (D1)."""
-    times = [name for name in ("created_at", "last_exported_at", "reviewed_at", "exported_at") if name in spec.columns]
-    rows = repair_milliseconds(rows, times).with_columns(instant(pl.col("created_at")).alias("occurred_at"))
+    rows = repair_milliseconds(rows, _times(spec)).with_columns(instant(pl.col("created_at")).alias("occurred_at"))
     return mended_json(rows.with_columns(pl.col("occurred_at").dt.date().alias("event_date")), spec.name)
 
 
+def _times(spec: TableSpec) -> list[str]:
+    times = ("created_at", "updated_at", "last_exported_at", "reviewed_at", "exported_at")
+    return [name for name in times if name in spec.columns]
+
+
 def mended_json(rows: pl.DataFrame, table: str) -> pl.DataFrame:
-    """JSON columns that are not JSON of their shape become null; the row is marked `bad_json:<column>`."""
+    """JSON columns that are not JSON of their shape become null; the row is marked `bad_json:<column>`.
+
+    Empty text and JSON's own null say nothing, and nothing is wrong with them. Tables without days have their times mended
+    here too (G1).
+    """
+    if (side := UNDATED.get(f"raw_distillation__{table}")) is not None:
+        rows = repair_milliseconds(rows, _times(side))
     shapes = JSON_SHAPES.get(table, {})
-    filled = {c: (pl.col(c).str.strip_chars() != "").fill_null(False) for c in shapes}
+    filled = {c: (~pl.col(c).str.strip_chars().is_in(["", "null"])).fill_null(False) for c in shapes}
     if not shapes or not rows.select(pl.any_horizontal(filled.values()).any()).item():
         return rows.with_columns(pl.when(filled[c]).then(pl.col(c)).alias(c) for c in shapes)
     found = json_kinds(rows.select(*shapes))

@@ -18,18 +18,21 @@ feedback as (
     where status = 'active'
 ),
 
--- M1: feedback about the teacher's answer, found in three ways of which the first that finds any counts
+-- M1: feedback about the teacher's answer, found in three ways of which the first that finds any counts; what is said of
+-- SAM's attempt is about another answer, however it is found
 about as (
     select answers.example_id, 1 as way, feedback.effective_type, feedback.sentiment, feedback.flag_type
     from answers
     join feedback on feedback.response_id = answers.source_id
+    where feedback.answer_hash = answers.answer_hash or feedback.answer_hash is distinct from answers.attempt_hash
 
     union all
 
     select answers.example_id, 2, feedback.effective_type, feedback.sentiment, feedback.flag_type
     from answers
     join feedback on feedback.session_id = answers.session_id and feedback.prompt_key = answers.prompt_key
-    where feedback.is_escalated or feedback.answer_hash = answers.answer_hash
+    where feedback.answer_hash = answers.answer_hash
+        or (feedback.is_escalated and feedback.answer_hash is distinct from answers.attempt_hash)
 
     union all
 
@@ -132,8 +135,9 @@ select
     coalesce(review_verdict in ('approved', 'rejected'), false) as is_own_review,
     case
         when review_status <> 'pending' then review_status = 'approved'
-        when origin = 'synthetic_pair' then coalesce(attempt_hash <> answer_hash, false)
-        else $auto_ready and review_verdict is null and quality_score >= $ready_score
+        when review_verdict = 'disputed' then false
+        when origin = 'synthetic_pair' then attempt_hash is distinct from answer_hash and (has_attempt or has_answer)
+        else $auto_ready and quality_score >= $ready_score
             and not list_has_any(quality_flags, ['repetition', 'incomplete', 'refusal'])
     end as is_ready,
     case

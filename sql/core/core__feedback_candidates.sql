@@ -12,7 +12,7 @@ with active as (
     where status = 'active'
 ),
 
--- D8: a user's correction is reviewed too; unless that is asked for, only a rejection keeps it back
+-- D8: a user's correction is reviewed too; unless that is asked for, only a reviewer's objection keeps it back
 held_back as (
     select
         active.feedback_id,
@@ -20,11 +20,7 @@ held_back as (
     from active
     left join core__reviews on core__reviews.example_id = active.feedback_id
     where active.effective_type = 'correction'
-        and coalesce(
-            core__reviews.review_verdict = 'rejected'
-            or ($review_corrections and core__reviews.review_verdict <> 'approved'),
-            $review_corrections
-        )
+        and coalesce(core__reviews.review_verdict <> 'approved', $review_corrections)
 ),
 
 -- T1: what a row of each type may be a candidate for

@@ -2,6 +2,7 @@
 
 Contestants: (a) the floor: stream, write once, write the records that leave; (b) plain Python row by row; (c) the obvious
 pandas script; (d) `gristmill run` with everything on, then again with nothing new, then with one new day.
+Then distillation: 200,000 interactions with answers of about 2 KB (DISTILLED=200000).
 Databases are written once per size under `bench/` and kept.
 """
 
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
+from dagster_project.demo.distillation import write_distillation
 from dagster_project.demo.feedback import write_feedback
 
 FOLDER = Path("bench")
@@ -96,9 +98,9 @@ def add_last_day(copy: Path, source: Path) -> None:
     connection.close()
 
 
-def mill(home: Path, source: Path) -> Cost:
+def mill(home: Path, source: Path, system: str = "feedback") -> Cost:
     program = str(Path(sys.executable).parent / "gristmill")
-    return measure(program, "--home", str(home), "run", GRISTMILL_FEEDBACK=str(source))
+    return measure(program, "--home", str(home), "run", **{f"GRISTMILL_{system.upper()}": str(source)})
 
 
 def show(name: str, cost: Cost, floor: Cost | None = None) -> None:
@@ -155,11 +157,27 @@ def _one_new_day(rows: int, source: Path, first: Cost) -> None:
     growing.unlink()
 
 
+def distillation(interactions: int) -> None:
+    """The other system by itself: everything its examples go through, then again with nothing new."""
+    print(f"\n{interactions:,} distilled interactions", flush=True)
+    source, home = FOLDER / f"distillation_{interactions}.db", FOLDER / f"home_distillation_{interactions}"
+    if not source.exists():
+        temporary = source.with_suffix(".part")
+        write_distillation(temporary, interactions, seed=7, days=DAYS, last_day=LAST_DAY, text_bytes=2000)
+        temporary.rename(source)
+    shutil.rmtree(home, ignore_errors=True)
+    first = mill(home, source, "distillation")
+    show("(d) gristmill run", first)
+    print(f"    {interactions / first.cpu:,.0f} interactions per second of CPU", flush=True)
+    show("    again, nothing new", mill(home, source, "distillation"))
+
+
 def main() -> None:
     rows = int(os.environ.get("ROWS", "1000000"))
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / "log.txt").unlink(missing_ok=True)
     small = compare(rows)
+    distillation(int(os.environ.get("DISTILLED", "200000")))
     if os.environ.get("LARGE", "1") == "1":
         large = compare(4 * rows, only_mill=True)
         print(

@@ -37,7 +37,7 @@ class Settings:
     min_score: float = 0.7
     auto_ready: bool = True
     synthetic_pairs: bool = False
-    synthetic_weight: float | None = 0.5  # None: their quality_score, as D7 says of every weight
+    synthetic_weight: float | None = None  # None: their quality_score, as D7 says of every weight
 
     @property
     def feedback(self) -> feedback_oracle.Settings:

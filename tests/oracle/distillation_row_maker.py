@@ -105,7 +105,7 @@ class Maker:
         return self.pick((*BROKEN, misshapen)) if self.chance(0.12) else self.pick(choices)
 
     def unified(self, asked: Interaction) -> Row:
-        return {
+        row = {
             "id": self.id("d"), "session_id": self.pick(("s1", "s2", "s3", "default", "", None)), "created_at": self.time(),
             "query": self.question(asked), "query_context": self.pick((None, None, None, "", "Earlier: hello")),
             "sam_attempt": self.attempt(asked), "sam_confidence": self.pick((None, 0, 1, 0.4)), "sam_reasoning": None,
@@ -119,6 +119,7 @@ class Maker:
             "training_ready": self.pick((0, 1, None)), "training_format": self.pick(FORMATS), "export_count": 0,
             "last_exported_at": self.pick((None, 1769000000123)), "mood": self.pick((None, "good")),
         }  # fmt: skip
+        return self.settle_review(row)
 
     def normalised(self, asked: Interaction) -> dict[str, list[Row]]:
         """A row of `examples` with its pattern and corrections, if any."""
@@ -141,7 +142,7 @@ class Maker:
              "lesson_learned": None, "created_at": at}
             for _ in range(self.pick((0, 0, 0, 1, 2)))
         ]  # fmt: skip
-        return {EXAMPLES: [row], PATTERNS: patterns, CORRECTIONS: corrections}
+        return {EXAMPLES: [self.settle_review(row)], PATTERNS: patterns, CORRECTIONS: corrections}
 
     def legacy(self, asked: Interaction) -> dict[str, list[Row]]:
         """An interaction and its chain of thought, if any; the thought is called by the interaction's hash."""
@@ -182,6 +183,10 @@ class Maker:
             "good_response": good, "bad_response": bad, "reason": None, "domain": self.pick(DOMAINS), "created_at": self.time(),
         }  # fmt: skip
 
+    def settle_review(self, row: Row) -> Row:
+        """Whether notes of a machine without human_reviewed are a review is not said."""
+        return {**row, "reviewer_notes": None} if row["human_reviewed"] is None else row
+
     def spoil(self, table: str, row: Row) -> None:
         """One column, of a type, range or text the law refuses."""
         rule = TABLES[table]
@@ -190,6 +195,8 @@ class Maker:
             row[column] = self.pick(BAD_TIMES)
         elif column == "id":
             row[column] = self.pick((*BAD_TEXTS, None, ""))
+        elif column == "reasoning_pattern_id":  # whether a number may be an id is not said
+            row[column] = self.pick(BAD_TEXTS)
         elif rule.columns[column] == "text":
             row[column] = self.pick((*BAD_TEXTS, None, 17) if column in rule.required else (*BAD_TEXTS, 17, 2.5))
         else:

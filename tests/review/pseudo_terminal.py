@@ -10,32 +10,34 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
 
-import pytest
+import pyte
 
 from tests.conftest import environment
 
-pyte: Any = pytest.importorskip("pyte", reason="reads the screen of the pseudo-terminal")
 PATIENCE_SECONDS = 30
 A_QUICK_PERSON_SECONDS = 0.05  # between two keys
 PROJECT = Path(__file__).parents[2]
+WITH_A_QUEUE_OF_TESTS = (sys.executable, "-m", "tests.review.review_command")
 
 
 class Person:
     """Use as a context manager; leaving it ends the command, however it is doing."""
 
-    def __init__(self, home: Path, reviewer: str = "ana", columns: int = 80, rows: int = 24, **env: str) -> None:
-        self.screen: Any = pyte.Screen(columns, rows)
-        self._stream: Any = pyte.ByteStream(self.screen)
+    def __init__(
+        self, home: Path, reviewer: str = "ana", columns: int = 80, rows: int = 24,
+        command: Sequence[str] = WITH_A_QUEUE_OF_TESTS, **env: str,
+    ) -> None:  # fmt: skip
+        self.screen = pyte.Screen(columns, rows)
+        self._stream = pyte.ByteStream(self.screen)
         self.received = b""
         self.master, terminal = pty.openpty()
         self.set_size(columns, rows)
         self.settings_before = termios.tcgetattr(terminal)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "tests.review.review_command", "--home", str(home), "review", "--reviewer", reviewer],
+            [*command, "--home", str(home), "review", "--reviewer", reviewer],
             stdin=terminal, stdout=terminal, stderr=terminal, cwd=PROJECT, start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  or a new size would reach nobody
             env={**environment(TERM="xterm-256color", LANG="C.UTF-8"), **env},

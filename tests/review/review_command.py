@@ -1,6 +1,7 @@
 """The real `gristmill` command with a queue read from `<home>/queue.json`: python -m tests.review.review_command ..."""
 
 import json
+from collections.abc import Collection
 
 from dagster_project import cli
 from dagster_project.config import Config
@@ -10,7 +11,7 @@ from dagster_project.review.items import ReviewItem
 QUEUE = "queue.json"
 
 
-def load_queue(config: Config) -> list[ReviewItem]:
+def load_queue(config: Config, _: Collection[str]) -> list[ReviewItem]:
     return [ReviewItem(**item) for item in json.loads((config.home / QUEUE).read_text(encoding="utf-8"))]
 
 

@@ -14,7 +14,10 @@ from dagster_project.lake import Lake
 from dagster_project.tables import fit, store, store_days, store_query
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
-PARAMS = {"as_of": AS_OF, "min_weight": 0.3, "release_date": date(2026, 1, 31)}
+PARAMS = {
+    "as_of": AS_OF, "min_weight": 0.3, "release_date": date(2026, 1, 31), "ready_score": 0.7, "auto_ready": True,
+    "synthetic_pairs": False, "review_corrections": False,
+}  # fmt: skip
 PLAIN: dict[Any, Any] = {
     pl.String: "x", pl.Int64: 1, pl.Float64: 0.5, pl.Boolean: True, pl.UInt64: 1, pl.Date: date(2026, 1, 31),
 }  # fmt: skip
@@ -25,11 +28,23 @@ KEYS_ROW = {
     "rating": 1, "rating_scale": "thumbs", "domain": "code", "split": "train", "is_escalated": False,
     "is_processed": False, "prompt_key": "p1",
 }  # fmt: skip
+# A good answer of the teacher that nobody has judged, without an attempt of SAM's.
+DISTILLED_ROW = {
+    "example_id": "e1", "source_id": "e1", "origin": "distillation_examples", "session_id": None, "occurred_at": AS_OF,
+    "prompt_key": "p1", "domain": "code", "reasoning_type": "direct", "step_count": 0, "error_count": 0,
+    "principle_count": 0, "quality_score": 0.8, "quality_weight": 0.8, "source_review": 0, "review_status": "pending",
+    "is_own_review": False, "is_ready": True, "training_format": "instruction", "feedback_count": 0,
+    "has_attempt": False, "is_failed": False,
+}  # fmt: skip
+KNOWN_ROWS: dict[str, dict[str, Any]] = {
+    **dict.fromkeys(("core__feedback_keys", "core__feedback"), KEYS_ROW),
+    **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
+}
 
 
 def row(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
     """A whole row of a table: nullable columns null, the others plain, then what the test says."""
-    known = KEYS_ROW if table in ("core__feedback_keys", "core__feedback") else {}
+    known = {"split": "train"} | KNOWN_ROWS.get(table, {})
     whole: dict[str, Any] = {}
     for name, nullable in TABLES[table].columns.items():
         dtype = GLOSSARY[name].dtype

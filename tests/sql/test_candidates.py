@@ -1,4 +1,4 @@
-"""core__rating_partners, core__training_candidates, core__candidate_rivals, train__excluded: T1, T2, F6."""
+"""core__rating_partners, core__feedback_candidates, core__candidate_rivals, train__excluded: T1, T2, F6, D8."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.sql import training
 from tests.sql.harness import AS_OF, run_sql
 
 NEGATIVE = {"sentiment": "negative", "rating": -1, "is_contested": False}
@@ -14,23 +15,9 @@ CORRECTION = {"effective_type": "correction", "sentiment": None, "correction_has
 PREFERENCE = {"effective_type": "preference", "sentiment": None, "preferred_hash": 7}
 
 
-def judge(folder: Path, *rows: dict[str, Any], **params: Any) -> dict[tuple[str, str, str], str | None]:
-    """(format, source, feedback_id) -> reason, null where it leaves."""
-    feedback = {"core__feedback": list(rows)}
-    partners = run_sql(folder / "partners", "core__rating_partners", feedback).to_dicts()
-    candidates = run_sql(
-        folder / "candidates", "core__training_candidates", {**feedback, "core__rating_partners": partners}, **params
-    )
-    rivals = run_sql(folder / "rivals", "core__candidate_rivals", {"core__training_candidates": candidates.to_dicts()})
-    judged = {"core__training_candidates": candidates.to_dicts(), "core__candidate_rivals": rivals.to_dicts()}
-    excluded = run_sql(folder / "excluded", "train__excluded", judged)
-    assert run_sql(folder / "check", "core__candidate_rivals__name_a_survivor", judged).is_empty()
-    reasons = dict(excluded.select("id", "reason").iter_rows())
-    assert len(set(candidates["id"])) == candidates.height
-    return {
-        (format, source, feedback_id): reasons.get(id)
-        for format, source, feedback_id, id in candidates.select("format", "source", "feedback_id", "id").iter_rows()
-    }
+def judge(folder: Path, *rows: dict[str, Any], **params: Any) -> training.Outcome:
+    """What becomes of these feedback rows alone."""
+    return training.judge(folder, feedback=rows, **params)
 
 
 def test_what_each_type_is_a_candidate_for(tmp_path: Path) -> None:
@@ -71,11 +58,11 @@ def test_a_thumbs_down_is_paired_with_the_heaviest_uncontested_thumbs_up(tmp_pat
     assert partners.select("thread_key", "feedback_id").rows() == [(1, "heavy")]
     candidates = run_sql(
         tmp_path / "c",
-        "core__training_candidates",
+        "core__feedback_candidates",
         {"core__feedback": rows, "core__rating_partners": partners.to_dicts()},
     )
     pair = candidates.filter(candidates["source"] == "feedback_rating_pair").row(0, named=True)
-    assert (pair["feedback_id"], pair["partner_id"], pair["quality_weight"]) == ("down", "heavy", 0.5)
+    assert (pair["origin_id"], pair["partner_id"], pair["quality_weight"]) == ("down", "heavy", 0.5)
 
 
 def test_only_contested_partners_make_the_pair_contested(tmp_path: Path) -> None:
@@ -133,3 +120,46 @@ def test_the_heaviest_duplicate_survives_then_the_newest(tmp_path: Path) -> None
 def test_min_weight_is_configured(tmp_path: Path) -> None:
     """F5: below min_weight nothing leaves."""
     assert set(judge(tmp_path, {"quality_weight": 0.6, **POSITIVE}, min_weight=0.7).values()) == {"low_weight"}
+
+
+WHOLE_CORRECTION = {**CORRECTION, "feedback_id": "fix", "correction_type": "full_replacement"}
+REVIEWS = [
+    # (our reviewers' verdict, review_corrections, what keeps the correction and its pair back)
+    (None, False, None),
+    ("approved", False, None),
+    ("rejected", False, "rejected"),
+    ("disputed", False, "not_ready"),
+    (None, True, "not_ready"),
+    ("approved", True, None),
+    ("rejected", True, "rejected"),
+    ("disputed", True, "not_ready"),
+]
+
+
+@pytest.mark.parametrize(("verdict", "is_asked_for", "reason"), REVIEWS)
+def test_a_correction_waits_only_if_asked_to_or_objected_to(
+    tmp_path: Path, verdict: str | None, is_asked_for: bool, reason: str | None
+) -> None:
+    """D8: a rejected one never leaves, nor one reviewers disagree about; with review_corrections only approved ones do."""
+    reviews = [] if verdict is None else [{"example_id": "fix", "review_verdict": verdict}]
+    outcome = training.judge(tmp_path, [WHOLE_CORRECTION], reviews=reviews, review_corrections=is_asked_for)
+    assert outcome == {
+        ("correction", "feedback_correction", "fix"): reason,
+        ("preference", "feedback_correction_pair", "fix"): reason,
+    }
+
+
+def test_a_review_is_of_corrections_only(tmp_path: Path) -> None:
+    """D8: a rating leaves whatever is said under its id, and needs no review."""
+    rejected = [{"example_id": "f1", "review_verdict": "rejected"}]
+    outcome = training.judge(tmp_path, [dict(POSITIVE)], reviews=rejected, review_corrections=True)
+    assert set(outcome.values()) == {None}
+
+
+def test_being_rejected_comes_before_every_reason_of_the_texts(tmp_path: Path) -> None:
+    """T1: rejected, not_ready, then missing_text."""
+    fix = {**WHOLE_CORRECTION, "has_answer": False}
+    rejected = [{"example_id": "fix", "review_verdict": "rejected"}]
+    assert set(training.judge(tmp_path / "1", [fix], reviews=rejected).values()) == {"rejected"}
+    assert set(training.judge(tmp_path / "2", [fix], review_corrections=True).values()) == {"not_ready"}
+    assert set(training.judge(tmp_path / "3", [fix]).values()) == {"missing_text"}

@@ -10,7 +10,7 @@ from dagster_project.contracts import TABLES
 from dagster_project.signals.feedback_keys import feedback_keys
 from dagster_project.sources.feedback import ENTRIES, canonical
 from dagster_project.sqlite_values import POLARS_TYPES
-from dagster_project.training.templates import CONTEXT, FIELDS, IDENTITY, RECORDS
+from dagster_project.training.templates import DISTILLATION, FEEDBACK, FIELDS, IDENTITY, context
 
 SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
     "feedback_id": "f1",
@@ -53,7 +53,10 @@ def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
         schema_overrides={"label": pl.Boolean, "partner_response": pl.String},
     )
     rendered = (
-        entries.drop("quality_weight").hstack(error_types).hstack(more).select(*RECORDS[format], CONTEXT, *IDENTITY[1:])
+        entries.drop("quality_weight")
+        .hstack(error_types)
+        .hstack(more)
+        .select(*FEEDBACK[format], context("conversation_context"), *IDENTITY[1:])
     )
     lines = rendered.select(*FIELDS[format], *IDENTITY).write_ndjson()
     return [json.loads(line) for line in lines.splitlines()]
@@ -154,7 +157,7 @@ def test_keys_and_their_order(format: str) -> None:
     """T4: the format's fields, then context, id, source, quality_weight, tier, domain, origin_ids; the same in all."""
     rows = [{}, {"conversation_context": "c", "domain": None}, {"what_was_wrong": None, "correction_type": None}]
     assert [list(record) for record in records(format, *rows)] == [[*KEYS[format], *COMMON_KEYS]] * 3
-    assert set(FIELDS) == set(RECORDS) == set(KEYS)
+    assert set(FIELDS) - {"cot"} == set(FEEDBACK) == set(KEYS)
     assert {*KEYS[format], *COMMON_KEYS} <= set(TABLES[f"train__{format}"].columns)
 
 
@@ -170,3 +173,33 @@ def test_contexts(context: str | None, expected: str | None) -> None:
     for format in KEYS:
         (record,) = records(format, {"conversation_context": context})
         assert record["context"] == expected
+
+
+def distilled(format: str, **values: str | None) -> dict[str, Any]:
+    row = {"query": "What is 2 + 2?", "claude_response": "4.", "attempt": "5", "error_type": None} | values
+    frame = pl.DataFrame([row], schema_overrides={"error_type": pl.String, "attempt": pl.String})
+    return frame.select(*DISTILLATION[format]).select(FIELDS[format]).row(0, named=True)
+
+
+@pytest.mark.parametrize("format", ["instruction", "cot"])
+def test_a_distilled_answer(format: str) -> None:
+    """D7, seed 2 formats 1 and 2."""
+    assert distilled(format) == {"instruction": "What is 2 + 2?", "input": "", "output": "4."}
+
+
+def test_a_distilled_pair() -> None:
+    """D7, seed 2 format 3."""
+    assert distilled("preference") == {"prompt": "What is 2 + 2?", "chosen": "4.", "rejected": "5"}
+
+
+@pytest.mark.parametrize(
+    ("attempt", "quoted"), [("5", "5."), ("It is 5.", "It is 5."), ("  Is it 5? \n", "Is it 5?"), ("Five!", "Five!")]
+)
+def test_a_distilled_correction(attempt: str, quoted: str) -> None:
+    """D7, seed 2 format 4, placeholders filled; the quoted attempt ends as F6 ends a sentence."""
+    assert distilled("correction", attempt=attempt) == {
+        "instruction": f"Here's what I said: {quoted} What should I have said instead?",
+        "input": f"Original question: What is 2 + 2?\n\nMy answer: {attempt}",
+        "output": "Your answer has an error. Here's what you should have said:\n\n4.",
+        "error_type": None,
+    }

@@ -1,0 +1,89 @@
+"""The review queue as people see it (D8): what waits, and what they have judged already, from a lake."""
+
+from collections.abc import Collection
+
+import polars as pl
+
+from dagster_project.config import Config
+from dagster_project.lake import Lake
+from dagster_project.lookups import published
+from dagster_project.review.decisions import Decisions
+from dagster_project.review.items import ReviewItem, items_from_frame
+from dagster_project.review.texts import correction_texts, example_texts, scan
+from dagster_project.review.user_remarks import remarks_on_corrections, remarks_on_examples
+
+BATCHES_AT_HAND = 20  # how much of a long queue a reviewer has before them
+QUEUE, REVIEWS, EXAMPLES, FEEDBACK = "core__review_queue", "core__reviews", "core__distillation", "core__feedback"
+MOST_VALUABLE_FIRST = ("is_contradicted", "has_attempt", "has_feedback", "quality_score")  # all descending, then id
+
+
+def load_queue(config: Config, wanted: Collection[str] = ()) -> list[ReviewItem]:
+    """What a reviewer of this home may be offered, most valuable first: the top of the queue as published, and what was judged.
+
+    What was judged is there for a blind second look and for changing one's mind. It has the rank of the item it stands before.
+    `wanted` are ids to be found wherever in the queue they are.
+    """
+    lake = published(config)
+    most = config.review_batch * BATCHES_AT_HAND
+    waiting = first_in_queue(lake, most, wanted)
+    judged = _judged(lake, _judged_ids(lake, most), waiting)
+    return with_texts(lake, _ranked(pl.concat([waiting, judged])))
+
+
+def first_in_queue(lake: Lake, most: int, wanted: Collection[str] = ()) -> pl.DataFrame:
+    is_first, is_wanted = pl.col("rank") <= most, pl.col("item_id").is_in(list(wanted))
+    return scan(lake, QUEUE).filter(is_first | is_wanted).sort("rank").collect()
+
+
+def with_texts(lake: Lake, rows: pl.DataFrame) -> list[ReviewItem]:
+    """Rows of the queue as items, with their texts and what users said about them."""
+    examples, corrections = (rows.filter(pl.col("kind") == kind) for kind in ("example", "correction"))
+    texts = pl.concat(
+        [example_texts(lake, examples.select(id="item_id", day="event_date")), correction_texts(lake, corrections)]
+    )
+    judged_by_users = examples.filter("has_feedback")["item_id"]
+    remarks = pl.concat([remarks_on_examples(lake, judged_by_users), remarks_on_corrections(lake, corrections)])
+    named = rows.rename(
+        {"item_id": "id", "quality_score": "score", "quality_flags": "flags", "review_reasons": "reasons"}
+    )
+    told = named.join(texts, on="id", maintain_order="left")
+    return items_from_frame(told.join(remarks, on="id", how="left", maintain_order="left"))
+
+
+# --- what was judged ---------------------------------------------------------------------------------------------
+
+
+def _judged_ids(lake: Lake, most: int) -> pl.Series:
+    """What somebody has a verdict on, or had when the lake was published; the latest first."""
+    held = scan(lake, REVIEWS).select("example_id").collect()["example_id"]
+    latest = Decisions(lake.home).standing().sort("line", descending=True)["example_id"]
+    return pl.concat([latest, held]).unique(maintain_order=True).head(most)
+
+
+def _judged(lake: Lake, ids: pl.Series, waiting: pl.DataFrame) -> pl.DataFrame:
+    """As the queue would have them if nobody had judged them. Nothing here tells what the verdict was."""
+    missing = ids.filter(~ids.is_in(waiting["item_id"].implode())).implode()
+    if missing.list.len().item() == 0:
+        return waiting.clear()
+    is_contradicted = (pl.col("feedback_verdict") == "contradicted").fill_null(False)
+    why = pl.when(is_contradicted).then(pl.lit("contradicted")).otherwise(pl.lit("not_ready"))
+    examples = scan(lake, EXAMPLES).filter(pl.col("example_id").is_in(missing)).select(
+        item_id="example_id", kind=pl.lit("example"), event_date="event_date", domain="domain",
+        quality_score="quality_score", quality_flags="quality_flags", is_contradicted=is_contradicted,
+        has_attempt="has_attempt", has_feedback=pl.col("feedback_count") > 0, review_reasons=pl.concat_list(why),
+    )  # fmt: skip
+    is_correction = (pl.col("status") == "active") & (pl.col("effective_type") == "correction")
+    corrections = scan(lake, FEEDBACK).filter(is_correction & pl.col("feedback_id").is_in(missing)).select(
+        item_id="feedback_id", kind=pl.lit("correction"), event_date="event_date", domain="domain",
+        quality_score="quality_weight", quality_flags=pl.lit([], dtype=pl.List(pl.String)), is_contradicted=pl.lit(False),
+        has_attempt="has_answer", has_feedback=pl.lit(True), review_reasons=pl.concat_list(pl.lit("user_correction")),
+    )  # fmt: skip
+    found = pl.concat([examples.collect(), corrections.collect()])
+    return found.select(pl.lit(None, dtype=pl.Int64).alias("rank"), *waiting.columns[1:])
+
+
+def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
+    down = [True] * len(MOST_VALUABLE_FIRST)
+    ordered = rows.sort(*MOST_VALUABLE_FIRST, "item_id", descending=[*down, False])
+    behind_all = ordered["rank"].max() or 0
+    return ordered.with_columns(pl.col("rank").backward_fill().fill_null(pl.lit(behind_all) + 1))
