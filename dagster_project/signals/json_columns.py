@@ -6,6 +6,9 @@ from functools import cache
 import duckdb
 import polars as pl
 
+_LOOSE_COMMA = r",\s*[\]}]"
+_STRING = r'"(?:[^"\\]|\\.)*"'
+
 
 @cache
 def _engine() -> duckdb.DuckDBPyConnection:
@@ -16,19 +19,35 @@ def _asked(texts: pl.DataFrame, expressions: dict[str, str]) -> pl.DataFrame:
     connection = _engine()
     connection.register("texts", texts.to_arrow())
     try:
-        return connection.sql("select " + ", ".join(f"{sql} as {name}" for name, sql in expressions.items()) + " from texts").pl()
+        return connection.sql(
+            "select " + ", ".join(f"{sql} as {name}" for name, sql in expressions.items()) + " from texts"
+        ).pl()
     finally:
         connection.unregister("texts")
 
 
 def json_kinds(texts: pl.DataFrame) -> pl.DataFrame:
     """Per column ARRAY, OBJECT, VARCHAR, ...; null where a text is null or no JSON."""
-    return _asked(texts, {name: f"json_type(case when json_valid({name}) then {name} end)" for name in texts.columns})
+    found = _asked(texts, {name: f"json_type(case when json_valid({name}) then {name} end)" for name in texts.columns})
+    loose = {name: _has_loose_comma(texts[name]) for name in texts.columns}
+    return found.with_columns(pl.when(~pl.lit(is_loose)).then(name).alias(name) for name, is_loose in loose.items())
+
+
+def _has_loose_comma(texts: pl.Series) -> pl.Series:
+    """A comma after the last element, outside of strings: DuckDB reads over it, but it is no JSON."""
+    is_loose = texts.str.contains(_LOOSE_COMMA).fill_null(False)
+    if is_loose.any():
+        places = is_loose.arg_true()
+        without_strings = texts.gather(places).str.replace_all(_STRING, "0")
+        is_loose = is_loose.scatter(places, without_strings.str.contains(_LOOSE_COMMA))
+    return is_loose
 
 
 def string_items(arrays: pl.Series) -> pl.Series:
     """The elements of JSON arrays as texts (an object as its JSON); null where there is no array."""
-    return _asked(arrays.to_frame("a"), {"items": "list_filter(json_extract_string(a, '$[*]'), x -> x is not null)"})["items"]
+    return _asked(arrays.to_frame("a"), {"items": "list_filter(json_extract_string(a, '$[*]'), x -> x is not null)"})[
+        "items"
+    ]
 
 
 def lengths(arrays: pl.Series, path: str = "$") -> pl.Series:

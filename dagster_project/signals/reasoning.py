@@ -130,6 +130,7 @@ def _judged(signals: pl.DataFrame) -> pl.DataFrame:
     has_phases = (
         (col("label_count") >= 2)
         | col("is_ordered")
+        | (col("wants_plan") & ((col("heading_count") >= 3) | (col("bullet_count") >= 4)) & ~col("wants_collection"))
         | ((numbers_steps | bullets_steps | col("instructs")) & ~is_list_of_things)
     )
     doubts = (col("doubt_count") >= 2) | ((col("doubt_count") >= 1) & (col("char_count") <= SHORT_ANSWER))

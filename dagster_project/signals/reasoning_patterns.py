@@ -5,8 +5,9 @@ not. The signals are weighed in `reasoning.py`; one record alone rarely decides.
 precise: whole words, first person or a named earlier answer instead of a bare "however", a result instead of a bare "so".
 
 Patterns see lower case text with straight apostrophes, `^` and `$` at every line, and, but for the tool signals, no
-fenced code. They use no look-around, and `ready` keeps them ASCII, so that Rust's fast automaton can run them whatever
-the script of the text. English only: an answer in another language is judged by its equations, lists and tool calls.
+fenced code. A sentence runs on over `(?:[^.\\n]|\\.\\d)*`, that is over 3.5 too. They use no look-around, and `ready` keeps
+them ASCII, so that Rust's fast automaton can run them whatever the script of the text. English only: an answer in another
+language is judged by its equations, lists and tool calls.
 """
 
 import re
@@ -44,23 +45,22 @@ _UNQUOTED_I = r"(?:^|[^\"'“‘\w])i"  # speaks itself, and no character of a s
 _OWN = r"(?:i|i'll|i'm|let me|let's|we|we'll)"
 _NUMBERS = r"(?:an?|some|several|two|three|four|few|a few|one|multiple|many|the)"
 _WRONG = (
-    "(?:wrong|incorrect|inaccurate|mistaken|flawed|misleading|incomplete|invalid|faulty|erroneous|not valid"
-    "|in error|false"
-    r"|not (?:quite |entirely |fully |completely |actually |strictly )?(?:right|correct|accurate|true|complete))"
+    "(?:wrong|incorrect|inaccurate|mistaken|flawed|misleading|incomplete|invalid|faulty|erroneous|not valid|in error"
+    "|false|not (?:quite |entirely |fully |completely |actually |strictly )?(?:right|correct|accurate|true"
+    "|complete))"
 )
 _FLAWS = (
     "(?:errors?|mistakes?|bugs?|flaws?|issues?|problems?|inaccurac(?:y|ies)|misconceptions?|slips?|typos?|oversights?)"
 )
 _ANSWER = (
-    r"(?:answer|response|reply|solution|attempt|explanation|suggestion|calculation|reasoning|summary|derivation|proof"
-    r"|translation|result|output|analysis|argument|statement|claim|list|description)"
+    "(?:answer|response|reply|solution|attempt|explanation|suggestion|calculation|reasoning|summary|derivation|proof"
+    "|translation|result|output|analysis|argument|statement|claim|list|description)"
 )
 _EARLIER = r"(?:previous|earlier|original|initial|first|given|proposed|provided|prior|current|submitted|last|suggested)"
 _ATTEMPT = (
-    r"(?:(?:your|sam's|the (?:student|assistant|model|user|bot|ai|chatbot)'s)(?: (?:\w+ )?"
-    rf"{_ANSWER})|(?:the|that|this|my|your) {_EARLIER} (?:\w+ )?{_ANSWER}|the {_ANSWER} (?:above|provided|given"
-    "|you gave)"
-    r"|the (?:answer|response|solution|attempt|summary|explanation|reply))"
+    rf"(?:(?:your|sam's|the (?:student|assistant|model|user|bot|ai|chatbot)'s)(?: (?:\w+ )?{_ANSWER})|(?:the|that|this"
+    rf"|my|your) {_EARLIER} (?:\w+ )?{_ANSWER}|the {_ANSWER} (?:above|provided|given|you gave)|the (?:answer|response"
+    "|solution|attempt|summary|explanation|reply))"
 )
 _CODE = (
     "(?:code|function|query|implementation|script|loop|regex|snippet|command|program|method|formula|class|expression)"
@@ -69,8 +69,8 @@ _ADVERBS = (
     r"(?:(?:also|still|actually|clearly|partly|simply|dangerously|factually|completely|however|unfortunately|both) )*"
 )
 _SLIPPED = (
-    r"(?:missed|forgot|forgotten|overlooked|mixed up|confused|miscalculated|misread|misinterpreted|misunderstood"
-    r"|miscounted|swapped|omitted|left out|neglected|failed to|skipped|misapplied|mistook"
+    "(?:missed|forgot|forgotten|overlooked|mixed up|confused|miscalculated|misread|misinterpreted|misunderstood"
+    "|miscounted|swapped|omitted|left out|neglected|failed to|skipped|misapplied|mistook"
     rf"|made {_NUMBERS} (?:\w+ )?{_FLAWS})"
 )
 _LABEL = r"(?:step|phase|stage|day|week|month|part|task|milestone|module|sprint|quarter|session|subtask|section)"
@@ -82,8 +82,8 @@ PATTERNS = (
     # ---- tool_call: the answer calls a tool, in one of the notations of agents
     Pattern(
         "tool_call",
-        r"<(?:tool_calls?|functioncall|function_calls?|tool_use|tool|invoke|execute(?:_\w+)?|api_call|function=\w+)"
-        r"(?: [^<>\n]{0,80})?>\s*[\[{<\w]",
+        r"<(?:tool_calls?|functioncall|function_calls?|tool_use|tool|invoke|execute(?:_\w+)?|api_call"
+        r"|function=\w+)(?: [^<>\n]{0,80})?>\s*[\[{<\w]",
         "a call in tags",
         '<tool_call>\n{"name": "get_time"}',
         "models mark calls with `<tool_call>`.",
@@ -99,8 +99,8 @@ PATTERNS = (
     ),
     Pattern(
         "tool_call",
-        r"\"(?:name|function|function_name|tool|tool_name|api_name|action)\":\s*\"[\w .:/-]{1,80}\"\s*,\s*"
-        r"\"(?:arguments|args|tool_input|action_input|kwargs)\":",
+        r"\"(?:name|function|function_name|tool|tool_name|api_name"
+        r"|action)\":\s*\"[\w .:/-]{1,80}\"\s*,\s*\"(?:arguments|args|tool_input|action_input|kwargs)\":",
         "a call as JSON",
         '{"name": "get_time", "arguments": {"zone": "utc"}}',
         '{"name": "ann", "age": 7}',
@@ -108,8 +108,8 @@ PATTERNS = (
     ),
     Pattern(
         "tool_call",
-        r"\"(?:name|function|function_name|tool|tool_name|api_name|action)\":\s*\"[\w.:/-]{1,80}\"\s*,\s*"
-        r"\"(?:parameters|params|input)\":\s*\{\s*(?:\}|\"(?:[^t\"]|t[^y\"]))",
+        r"\"(?:name|function|function_name|tool|tool_name|api_name"
+        r"|action)\":\s*\"[\w.:/-]{1,80}\"\s*,\s*\"(?:parameters|params|input)\":\s*\{\s*(?:\}|\"(?:[^t\"]|t[^y\"]))",
         "a call as JSON whose parameters are values, and not a schema with a type",
         '{"name": "get_time", "parameters": {"zone": "utc"}}',
         '{"name": "get_time", "parameters": {"type": "object"}}',
@@ -199,18 +199,17 @@ PATTERNS = (
     Pattern(
         "tool_intent",
         r"\b(?:let me|i'll|i will|i'm going to|i am going to|i would) (?:\w+ ){0,2}(?:run|execute|rerun"
-        "|re-run)(?:ning)? "
-        r"(?:the|this|that|these|an?|it|some|your|all|both|pytest|git|python|npm|pip|make|ls|grep|`[^`\n]+`)\b",
+        "|re-run)(?:ning)? (?:the|this|that|these|an?|it|some|your|all|both|pytest|git|python|npm|pip|make|ls|grep"
+        r"|`[^`\n]+`)\b",
         "runs a command",
         "let me run the tests again",
         "let me run through the options",
     ),
     Pattern(
         "tool_intent",
-        r"\b(?:let me|i'll|i will|i'm going to|i need to|i should|i would|i can) (?:\w+ ){0,2}"
-        r"(?:call|use|invoke|query|try)(?:ing)? (?:the|this|an?|our|your) (?:[\w`'\".-]+ ){0,3}"
-        "(?:function|tool|api|endpoint|plugin|database|search engine|calculator|code interpreter|browser"
-        r"|knowledge base)\b",
+        r"\b(?:let me|i'll|i will|i'm going to|i need to|i should|i would|i can) (?:\w+ ){0,2}(?:call|use|invoke"
+        r"|query|try)(?:ing)? (?:the|this|an?|our|your) (?:[\w`'\".-]+ ){0,3}(?:function|tool|api|endpoint|plugin"
+        r"|database|search engine|calculator|code interpreter|browser|knowledge base)\b",
         "names the tool it turns to",
         "i'll call the `get_time` function",
         "you can use the sum function",
@@ -218,11 +217,9 @@ PATTERNS = (
     Pattern(
         "tool_intent",
         r"\b(?:let me|i'll|i will|i'm going to) (?:\w+ ){0,3}(?:search(?:ing)?|look(?:ing)?|explor(?:e|ing)|grep"
-        "|open(?:ing)?"
-        "|read(?:ing)?|check(?:ing)?|inspect(?:ing)?|view(?:ing)?|fetch(?:ing)?|list(?:ing)?|examin(?:e"
-        r"|ing))\b(?:[^.\n]|\.\d)*\b"
-        "(?:files?|repo(?:sitory)?|director(?:y|ies)|codebase|source code|database|web|internet|online|logs"
-        r"|terminal)\b",
+        "|open(?:ing)?|read(?:ing)?|check(?:ing)?|inspect(?:ing)?|view(?:ing)?|fetch(?:ing)?|list(?:ing)?|examin(?:e"
+        r"|ing))\b(?:[^.\n]|\.\d)*\b(?:files?|repo(?:sitory)?|director(?:y|ies)|codebase|source code|database|web"
+        r"|internet|online|logs|terminal)\b",
         "goes and looks somewhere",
         "i'll start by searching the codebase for it",
         "let me check whether this is right",
@@ -247,8 +244,7 @@ PATTERNS = (
     Pattern(
         "other_block",
         r"```[ \t]*(?:python|py|javascript|js|typescript|ts|jsx|tsx|java|c|cpp|c\+\+|csharp|cs|c#|go|rust|ruby|php"
-        "|sql"
-        r"|html|css|json|ya?ml|xml|swift|kotlin|scala|r|lua|perl|dart|dockerfile|toml|ini|nginx|makefile)[ \t]*\n"
+        r"|sql|html|css|json|ya?ml|xml|swift|kotlin|scala|r|lua|perl|dart|dockerfile|toml|ini|nginx|makefile)[ \t]*\n"
         r"|```[ \t]*(?:bash|sh|shell)?[ \t]*\n\s*#!",
         "a block of code that is the thing asked for",
         "```python\nprint(1)\n```",
@@ -257,8 +253,7 @@ PATTERNS = (
     Pattern(
         "wants_script",
         r"\b(?:write|create|make|generate|need|want|develop|provide|give me|build)\b[^.?\n]*\b(?:script|one-liner"
-        "|bash function|"
-        r"shell function|dockerfile|makefile|alias)\b",
+        r"|bash function|shell function|dockerfile|makefile|alias)\b",
         "a question whose answer is a script, the deliverable",
         "write a bash script that renames files",
         "which script runs at boot?",
@@ -282,13 +277,10 @@ PATTERNS = (
     Pattern(
         "correction",
         rf"\b{_ATTEMPT} {_ADVERBS}(?:incorrectly|wrongly|mistakenly|erroneously|fails? to|failed to|overlook(?:s|ed)"
-        "|miss(?:es|ed)"
-        "|omit(?:s|ted)|ignor(?:es|ed)|confus(?:es|ed)|misinterpret(?:s|ed)|misread(?:s)?|misstat(?:es|ed)"
-        "|misrepresent(?:s|ed)"
-        "|leaves out|left out|mix(?:es|ed) up|neglect(?:s|ed)|forg(?:ets|ot)|won't work|(?:will|would"
-        "|does) not work|doesn't work"
-        "|falls short|lacks?|does not (?:address|mention|answer|account)|doesn't (?:address|mention|answer"
-        r"|account))\b",
+        "|miss(?:es|ed)|omit(?:s|ted)|ignor(?:es|ed)|confus(?:es|ed)|misinterpret(?:s|ed)|misread(?:s)?|misstat(?:es"
+        "|ed)|misrepresent(?:s|ed)|leaves out|left out|mix(?:es|ed) up|neglect(?:s|ed)|forg(?:ets|ot)|won't work"
+        "|(?:will|would|does) not work|doesn't work|falls short|lacks?|does not (?:address|mention|answer|account)"
+        r"|doesn't (?:address|mention|answer|account))\b",
         "says what the attempt got wrong or left out",
         "sam's answer overlooks the leap year",
         "the answer depends on the year",
@@ -296,12 +288,8 @@ PATTERNS = (
     Pattern(
         "correction",
         rf"\b(?:your|sam's|(?:the|that|this|my|your) {_EARLIER}) (?:\w+ )?{_ANSWER} (?:[^.\n]|\.\d)*(?:which|that"
-        "|this) (?:is"
-        f"|was) {_ADVERBS}{_WRONG}"
-        rf"|\b{_ATTEMPT} (?:claims|states|says|asserts|suggests|lists|assumes|adds)\b(?:[^.\n]|\.\d)*(?:\bbut\b"
-        r"|\bhowever\b"
-        r"|\bwhich is not|\bwhile\b"
-        r"|\bdo(?:es)? not|\bwhereas\b)",
+        rf"|this) (?:is|was) {_ADVERBS}{_WRONG}|\b{_ATTEMPT} (?:claims|states|says|asserts|suggests|lists|assumes"
+        r"|adds)\b(?:[^.\n]|\.\d)*(?:\bbut\b|\bhowever\b|\bwhich is not|\bwhile\b|\bdo(?:es)? not|\bwhereas\b)",
         "quotes the attempt and contradicts it",
         "the summary claims it rained, but the article says it was dry",
         "the summary states the main points",
@@ -309,9 +297,8 @@ PATTERNS = (
     Pattern(
         "correction",
         f"{_START}(?:(?:actually|no|sorry|hmm|well|unfortunately|ah|oops|oh),? )*(?:that|this|it)(?:'s| is| was"
-        "| isn't| wasn't) "
-        r"(?:actually |simply |just |unfortunately |factually |still )*(?:wrong|incorrect|inaccurate|mistaken"
-        "|(?:not )?(?:quite|entirely|exactly) (?:right|correct|accurate|true)|not (?:right|correct|accurate"
+        "| isn't| wasn't) (?:actually |simply |just |unfortunately |factually |still )*(?:wrong|incorrect|inaccurate"
+        "|mistaken|(?:not )?(?:quite|entirely|exactly) (?:right|correct|accurate|true)|not (?:right|correct|accurate"
         r"|true))(?:[,.:;!\n]| -| –| —|$| because| since)",
         "says outright that what was said is not right",
         "actually, that's not quite right.",
@@ -319,8 +306,8 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        r"\A\W*(?:not quite|not exactly|not really|almost|close|nearly|nice try|good (?:try|attempt|effort|start))"
-        r"(?: right| there| correct)?(?:[:.!–—]|,? but\b|, though\b|, however\b)",
+        r"\A\W*(?:not quite|not exactly|not really|almost|close|nearly|nice try|good (?:try|attempt|effort"
+        r"|start))(?: right| there| correct)?(?:[:.!–—]|,? but\b|, though\b|, however\b)",
         "a friendly no at the very beginning",
         "not quite: it was 1912.",
         "close the window before you leave.",
@@ -328,8 +315,7 @@ PATTERNS = (
     Pattern(
         "correction",
         rf"\bthere(?:'s| is| are| was| were) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS} (?:in|with) (?:it\b|(?:your|my"
-        "|sam's|the|this|that) "
-        rf"(?:\w+ )?{_ANSWER}\b)",
+        rf"|sam's|the|this|that) (?:\w+ )?{_ANSWER}\b)",
         "points at an error in the answer",
         "there is a minor mistake in your explanation",
         "there is a mistake in the manual",
@@ -337,27 +323,24 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\bthe (?:\w+ )?(?:error|mistake|flaw|problem|issue) (?:in|with|of) (?:your|sam's|the|this|that"
-        rf"|my) (?:\w+ )?{_ANSWER}\b"
-        r"|\b(?:the|your|my) (?:\w+ )?mistake (?:is|was|lies|occurs|occurred|came|comes) (?:in|that|from|to|when"
-        r"|with|at)\b",
+        rf"|my) (?:\w+ )?{_ANSWER}\b|\b(?:the|your|my) (?:\w+ )?mistake (?:is|was|lies|occurs|occurred|came"
+        r"|comes) (?:in|that|from|to|when|with|at)\b",
         "names the mistake",
         "the mistake is in the second line of the sum",
         "the most common mistake among beginners",
     ),
     Pattern(
         "correction",
-        rf"(?:{_START}|\bbut |\bhowever,? |\bhere,? |\bbecause |\bit (?:looks|seems) like )you(?:'ve| have)? "
-        "(?:also |accidentally |incorrectly |mistakenly |simply |just |seem to have |may have "
-        rf"|might have )*{_SLIPPED}\b",
+        rf"(?:{_START}|\bbut |\bhowever,? |\bhere,? |\bbecause |\bit (?:looks|seems) like )you(?:'ve| have)? (?:also "
+        rf"|accidentally |incorrectly |mistakenly |simply |just |seem to have |may have |might have )*{_SLIPPED}\b",
         "tells the other what they got wrong",
         "you forgot the product rule.",
         "click here if you forgot your password.",
     ),
     Pattern(
         "correction",
-        rf"(?:{_START}|\bbut |\bhowever,? )(?:in your \w+,? )?you (?:said|wrote|claimed|stated|answered|gave|put"
-        r"|used|computed|calculated)\b"
-        r"(?:[^.\n]|\.\d)*\b(?:but|where|instead|however|should|whereas|rather)\b",
+        rf"(?:{_START}|\bbut |\bhowever,? )(?:in your \w+,? )?you (?:said|wrote|claimed|stated|answered|gave|put|used"
+        r"|computed|calculated)\b(?:[^.\n]|\.\d)*\b(?:but|where|instead|however|should|whereas|rather)\b",
         "sets what was said against what is right",
         "you wrote metres where it should have been miles.",
         "you wrote a lovely poem.",
@@ -365,9 +348,8 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\b(?:apologi[sz]e|apologies|sorry|my apologies) (?:for|about) (?:the|my|that|this|giving"
-        r"|providing) (?:\w+ ){0,2}"
-        "(?:mistakes?|errors?|confusion|oversight|misunderstanding|inaccurac(?:y|ies)|incorrect|wrong|mix-up"
-        r"|misinformation)\b",
+        r"|providing) (?:\w+ ){0,2}(?:mistakes?|errors?|confusion|oversight|misunderstanding|inaccurac(?:y|ies)"
+        r"|incorrect|wrong|mix-up|misinformation)\b",
         "apologises for an earlier answer",
         "i apologize for the confusion",
         "i apologize for the delay",
@@ -375,10 +357,9 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\bi (?:made (?:an?|some|several) (?:\w+ )?(?:mistake|error|slip)s?|was (?:wrong|mistaken|incorrect)"
-        "|misspoke|misread|misunderstood your"
-        r"|gave (?:you )?(?:the wrong|an incorrect|a wrong))\b|\bmy (?:mistake|bad)\b|\byou(?:'re"
-        r"| are) (?:absolutely |completely )?right(?:[^.\n]|\.\d)*\b"
-        r"(?:mistake|error|wrong|incorrect|apologi|sorry|should have)",
+        r"|misspoke|misread|misunderstood your|gave (?:you )?(?:the wrong|an incorrect|a wrong))\b|\bmy (?:mistake"
+        r"|bad)\b|\byou(?:'re| are) (?:absolutely |completely )?right(?:[^.\n]|\.\d)*\b(?:mistake|error|wrong"
+        "|incorrect|apologi|sorry|should have)",
         "admits its own earlier error",
         "i made a mistake in the second step",
         "i was told that they made a mistake",
@@ -394,8 +375,8 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\b(?:here(?:'s| is)|below is|this is) (?:the|a|an|my) (?:corrected|revised|fixed|improved|amended)\b"
-        r"|\bwhat (?:you|i|sam) should have said\b"
-        r"|\bthe (?:corrected|revised) (?:answer|result|solution|value|version|calculation)\b",
+        r"|\bwhat (?:you|i|sam) should have said\b|\bthe (?:corrected|revised) (?:answer|result|solution|value"
+        r"|version|calculation)\b",
         "presents the corrected version",
         "here is the corrected version",
         "here is the version you asked for",
@@ -403,8 +384,8 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\bthe (?:correct|right|actual|proper) (?:answer|result|value|solution|figure|formula|term|order|date|year"
-        r"|name) (?:is|was|would be|should be)\b"
-        r"(?:[^.\n]|\.\d)*(?:, not\b|\binstead of\b|\brather than\b|, and not\b)",
+        r"|name) (?:is|was|would be|should be)\b(?:[^.\n]|\.\d)*(?:, not\b|\binstead of\b|\brather than\b"
+        r"|, and not\b)",
         "the right value against the wrong one",
         "the correct answer is 12, not 14",
         "the correct answer is 12",
@@ -412,8 +393,8 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\bthe (?:correct|right|proper) (?:answer|result|calculation|approach|solution|process|steps?"
-        r"|way)(?: here)? (?:would|should)(?: have)? (?:be|been|explain|say|state|identify)\b"
-        r"|\bthe (?:correct|right) (?:answer|approach|calculation) is (?:that|to|because)\b",
+        r"|way)(?: here)? (?:would|should)(?: have)? (?:be|been|explain|say|state|identify)\b|\bthe (?:correct"
+        r"|right) (?:answer|approach|calculation) is (?:that|to|because)\b",
         "tells what a right answer would be",
         "the correct approach would be to divide first",
         "the correct answer is (b)",
@@ -421,8 +402,7 @@ PATTERNS = (
     Pattern(
         "correction",
         rf"\b(?:it|this|that|{_ANSWER}|step \d+|formula|line \d+|sentence) should (?:be|have been|read|say"
-        r"|use)\b(?:[^.\n]|\.\d)*"
-        r"(?:\binstead of\b|\brather than\b|, not\b)|\bit should have been\b",
+        r"|use)\b(?:[^.\n]|\.\d)*(?:\binstead of\b|\brather than\b|, not\b)|\bit should have been\b",
         "what it should have been",
         "it should be 2.5 instead of 25",
         "passwords should be hashed rather than stored",
@@ -438,29 +418,29 @@ PATTERNS = (
     Pattern(
         "correction",
         rf"\b(?:the|that|this) (?:\w+ )?{_CODE} (?:above|in (?:the|your) (?:attempt|answer|response|solution)"
-        r"|you (?:gave|suggested))\b(?:[^.\n]|\.\d)*"
-        r"\b(?:raises|throws|fails|crashes|won't|will not|doesn't|does not|is wrong|is incorrect|never|has an?)\b",
+        r"|you (?:gave|suggested))\b(?:[^.\n]|\.\d)*\b(?:raises|throws|fails|crashes|won't|will not|doesn't|does not"
+        r"|is wrong|is incorrect|never|has an?)\b",
         "says the attempt's code does not work",
         "the code in the attempt raises an indexerror",
         "the code above prints the total",
     ),
     Pattern(
         "correction",
-        r"\b(?:they|the (?:person|student|author|writer|assistant|model|bot|solver)|he or she|whoever \w+ this) "
-        f"(?:has |have |also |then |simply |accidentally |clearly )*(?:{_SLIPPED}|forgets?|fails to"
-        "|did not (?:account|consider|factor|add|subtract|multiply|include)"
-        r"|didn't (?:account|consider|factor|add|subtract|multiply|include)|incorrectly|wrongly|mistakenly)\b",
+        r"\b(?:they|the (?:person|student|author|writer|assistant|model|bot|solver)|he or she"
+        rf"|whoever \w+ this) (?:has |have |also |then |simply |accidentally |clearly )*(?:{_SLIPPED}|forgets?"
+        "|fails to|did not (?:account|consider|factor|add|subtract|multiply|include)|didn't (?:account|consider"
+        r"|factor|add|subtract|multiply|include)|incorrectly|wrongly|mistakenly)\b",
         "says in the third person what was done wrong",
         "they left out the third day",
         "they left the house early",
     ),
     Pattern(
         "correction",
-        rf"\b(?:the|this|these|that|your|all|some|rest|whole) (?:\w+ ){{0,3}}(?:answer|result|calculation|math"
-        "|operation|total|equation|logic|reasoning|deduction|premise"
-        "|conclusion|computation|step|solution|arithmetic|rationale|inference|justification"
-        rf"|explanation)s?(?: \w+){{0,5}} (?:is|are|was|were) {_ADVERBS}(?:wrong(?:ly)?|incorrect(?:ly)?|off|flawed"
-        rf"|invalid|inaccurate|incomplete|mistaken|false|illogical)\b",
+        r"\b(?:the|this|these|that|your|all|some|rest|whole) (?:\w+ ){0,3}(?:answer|result|calculation|math"
+        "|operation|total|equation|logic|reasoning|deduction|premise|conclusion|computation|step|solution|arithmetic"
+        r"|rationale|inference|justification|explanation)s?(?: \w+){0,5} (?:is|are|was"
+        f"|were) {_ADVERBS}(?:wrong(?:ly)?|incorrect(?:ly)?|off|flawed|invalid|inaccurate|incomplete|mistaken|false"
+        r"|illogical)\b",
         "calls a part of the working wrong",
         "the calculations provided are incorrect",
         "the calculations are in the appendix",
@@ -479,9 +459,8 @@ PATTERNS = (
     Pattern(
         "correction",
         r"\bthe (?:answer|response|solution|claim|explanation) (?:regarding|about|given|provided|above|to|for|on"
-        r"|that)\b(?:[^.\n]|\.\d)*"
-        rf" (?:is|was) {_ADVERBS}(?:wrong|incorrect|inaccurate|false|mistaken|flawed|misleading)\b"
-        rf"|\bverdict(?: is)?\W{{0,6}}(?:wrong|incorrect)\b",
+        rf"|that)\b(?:[^.\n]|\.\d)* (?:is|was) {_ADVERBS}(?:wrong|incorrect|inaccurate|false|mistaken|flawed"
+        r"|misleading)\b|\bverdict(?: is)?\W{0,6}(?:wrong|incorrect)\b",
         "calls the answer to something wrong",
         "the answer regarding the album is incorrect",
         "the answer to the riddle is a shadow",
@@ -489,22 +468,19 @@ PATTERNS = (
     # ---- about_answer and wrongness: a correction where both are found, or where wrongness meets a quote of the attempt
     Pattern(
         "about_answer",
-        r"\b(?:the|this|your|sam's|its) (?:[\w']+ )?(?:answer|response|output|solution|summary|explanation|reply"
+        r"\b(?:the|this|your|sam's|its) (?:[\w']+ )?(?:answer|response|solution|summary|explanation|reply"
         r"|rationale|justification|attempt)(?:'s \w+)? (?:also |then |only |never |just |even |rather |still "
-        "|probably |mostly "
-        "|correctly |rightly |partially |wrongly |incorrectly |mistakenly )*(?:says?|states?|mentions?|claims?"
-        "|makes?|takes?|calculates?|computes?|adds?|subtracts?|multipl(?:y|ies)|mix(?:es)?|uses?|used|said|stated"
-        "|calculated|infers?"
-        "|writes?|assumes?|assumed|concludes?|gives|gave|provides|provided|fails?|ignores?|forgets?|misses"
-        "|contradicts?|proceeds?|performs?|preforms?|doesn't|does not|did not|didn't|should(?:'ve| have| also)"
-        "|could have|needs? to|disregards?|chooses?|chose"
-        "|confuses?|repeats?|lists?|explains?|describes?|acknowledges?|identif(?:y|ies)|suggests?|implies|goes"
-        "|discuss?es|addresses|focuses|presents|offers|tries|attempts|begins|starts|ends|refers|treats|relies"
-        "|applies|interprets|introduces|omits|overlooks|violates|covers|touches"
-        "|counts|divides|doubles|arrives|reaches|jumps|skips|appears|seems|should (?:first|also|address|mention"
-        "|explain|include|have|clearly)|could be|was (?:wrong|incorrect|not)"
-        "|lacks?|contains?|includes?|misunderstood|understood|is (?:mixing|missing|confusing|right until"
-        "|correct until|too|lacking|vague"
+        "|probably |mostly |correctly |rightly |partially |wrongly |incorrectly |mistakenly )*(?:says?|states?"
+        "|mentions?|claims?|makes?|takes?|calculates?|computes?|adds?|subtracts?|multipl(?:y|ies)|mix(?:es)?|uses?"
+        "|used|said|stated|calculated|infers?|writes?|assumes?|assumed|concludes?|gives|gave|provides|provided"
+        "|fails?|ignores?|forgets?|misses|contradicts?|proceeds?|performs?|preforms?|doesn't|does not|did not|didn't"
+        "|should(?:'ve| have| also)|could have|needs? to|disregards?|chooses?|chose|confuses?|repeats?|lists?"
+        "|explains?|describes?|acknowledges?|identif(?:y|ies)|suggests?|implies|goes|discuss?es|addresses|focuses"
+        "|presents|offers|tries|attempts|begins|starts|ends|refers|treats|relies|applies|interprets|introduces|omits"
+        "|overlooks|violates|covers|touches|counts|divides|doubles|displays|shows|already|would have|as (?:explained"
+        "|stated|given)|agrees|arrives|reaches|jumps|skips|appears|seems|should (?:first|also|address|mention"
+        "|explain|include|have|clearly)|could be|was (?:wrong|incorrect|not)|lacks?|contains?|includes?"
+        "|misunderstood|understood|is (?:mixing|missing|confusing|right until|correct until|too|lacking|vague"
         r"|(?:mostly |partially |almost )?(?:right|correct)(?: until|,? but| that| except| up to)))\b",
         "speaks about the answer as of a thing someone wrote",
         "the answer adds six months",
@@ -513,9 +489,8 @@ PATTERNS = (
     Pattern(
         "approval",
         rf"\b(?:answer|response|solution|reply|{_CODE}|calculation|reasoning|explanation)s?(?: above| given"
-        "| provided)? (?:is|are|was|were|appears to be|seems) "
-        r"(?:also |indeed |completely |entirely |factually |perfectly |fully )*(?:correct|right|accurate)(?:[.;!\n]"
-        r"|,? and\b|,? as\b|,? because\b|,? since\b|$)",
+        "| provided)? (?:is|are|was|were|appears to be|seems) (?:also |indeed |completely |entirely |factually "
+        r"|perfectly |fully )*(?:correct|right|accurate)(?:[.;!\n]|,? and\b|,? as\b|,? because\b|,? since\b|$)",
         "says that the answer is right",
         "the above answer is correct. it names the band",
         "the answer is correct until the last line",
@@ -524,13 +499,12 @@ PATTERNS = (
         "wrongness",
         r"\b(?:wrong(?:ly)?|incorrect(?:ly)?|inaccura(?:te|cy|cies)|mistak(?:e|es|en)|errors?|false|flaw(?:s|ed)?"
         "|invalid|missing|misses|missed|forg[eo]ts?|omit(?:s|ted)?|overlook(?:s|ed)?|ignor(?:es|ed|ing)|disregards?"
-        "|fail(?:s|ed)? to"
-        "|confus(?:es|ed|ing)|contradicts?|made up|no (?:context|explanation|evidence|mention|such thing)|unclear"
-        "|irrelevant|incomplete|unnecessary|unsupported|vague|misleading|left out|leaves out|does not|doesn't"
-        "|did not|didn't|is not|isn't"
-        "|was not|cannot be|can't be|should (?:be|have)|needs to|instead of|rather than|(?:correct|right|proper"
-        "|better) (?:answer|calculation|approach|process|steps?|result|way|response)|however|but|yet|nowhere"
-        r"|contradiction|not (?:clear|mentioned|supported|possible|found))\b",
+        "|fail(?:s|ed)? to|confus(?:es|ed|ing)|contradicts?|made up|no (?:context|explanation|evidence|mention"
+        "|such thing)|unclear|irrelevant|incomplete|unnecessary|unsupported|vague|misleading|left out|leaves out"
+        "|does not|doesn't|did not|didn't|is not|isn't|was not|cannot be|can't be|should (?:be|have)|needs to"
+        "|instead of|rather than|(?:correct|right|proper|better) (?:answer|calculation|approach|process|steps?"
+        "|result|way|response)|however|but|yet|nowhere|contradiction|not (?:clear|mentioned|supported|possible"
+        r"|found))\b",
         "finds fault",
         "this is not mentioned in the text",
         "this is all in the text",
@@ -539,8 +513,8 @@ PATTERNS = (
     Pattern(
         "code_correction",
         rf"\byour (?:\w+ )?{_CODE} {_ADVERBS}(?:(?:is|was) {_WRONG}|(?:has"
-        rf"|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}|fails|raises|throws|crashes"
-        r"|doesn't|does not|won't|will (?:not|always|never|fail|raise|crash)|never|misses|ignores|forgets)\b",
+        rf"|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}|fails|raises|throws|crashes|doesn't|does not|won't"
+        r"|will (?:not|always|never|fail|raise|crash)|never|misses|ignores|forgets)\b",
         "says that the code written before is at fault",
         "your query does not group the rows",
         "your query runs in two seconds",
@@ -556,8 +530,7 @@ PATTERNS = (
     Pattern(
         "code_correction",
         rf"\bthe {_EARLIER} (?:\w+ )?{_CODE} {_ADVERBS}(?:(?:is|was) (?:almost correct|{_WRONG})|(?:has"
-        rf"|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}"
-        r"|fails|does not|doesn't|won't|misses|ignores|incorrectly)\b",
+        rf"|contains) {_NUMBERS} (?:[\w-]+ ){{0,2}}{_FLAWS}|fails|does not|doesn't|won't|misses|ignores|incorrectly)\b",
         "says that the code given before is at fault",
         "the provided function is incorrect",
         "the provided function is correct",
@@ -572,16 +545,13 @@ PATTERNS = (
     # ---- doubt: the answer reflects on what it knows
     Pattern(
         "doubt",
-        f"{_UNQUOTED_I}(?:'m| am) (?:(?:really|honestly|just|also|still|simply|afraid|actually|quite|very|only"
-        "|almost|completely|totally|genuinely"
-        r"|entirely|rather|pretty|somewhat|a bit|truly|largely|far from) )*(?:not (?:\w+ ){0,2}?(?:sure|certain"
-        "|confident|positive|aware of"
-        "|qualified|familiar|able to (?:say|tell|confirm|verify|determine|recall|answer))|unsure|uncertain|unaware"
-        "|clueless|guessing|speculating|in the dark"
-        "|at a loss|unable to (?:verify|confirm|determine|check|say|tell|answer|access|recall|specify|identify"
-        "|respond|be certain"
-        "|(?:provide|give) (?:an? |the |any |that )*(?:answer|specific|exact|accurate|precise|definitive"
-        r"|information|details|real|response)))\b",
+        f"{_UNQUOTED_I}(?:'m| am) (?:(?:really|honestly|just|also|still|simply|afraid|actually|quite|very|only|almost"
+        "|completely|totally|genuinely|entirely|rather|pretty|somewhat|a bit|truly|largely"
+        r"|far from) )*(?:not (?:\w+ ){0,2}?(?:sure|certain|confident|positive|aware of|qualified|familiar"
+        "|able to (?:say|tell|confirm|verify|determine|recall|answer))|unsure|uncertain|unaware|clueless|guessing"
+        "|speculating|in the dark|at a loss|unable to (?:verify|confirm|determine|check|say|tell|answer|access"
+        "|recall|specify|identify|respond|be certain|(?:provide|give) (?:an? |the |any |that )*(?:answer|specific"
+        r"|exact|accurate|precise|definitive|information|details|real|response)))\b",
         "is not sure, or unable to say",
         "i'm not entirely sure about that",
         "if you're not sure, ask",
@@ -589,9 +559,8 @@ PATTERNS = (
     Pattern(
         "doubt",
         f"{_UNQUOTED_I} (?:may|might|could) (?:well |easily |also |possibly |very well "
-        r"|totally )*(?:be (?:\w+ )?(?:wrong|mistaken|misremembering|confusing|off"
-        "|missing|reading|incorrect|mixing)|have (?:misunderstood|misread|misremembered|confused|missed|mixed)"
-        r"|not (?:know|have|be))\b",
+        r"|totally )*(?:be (?:\w+ )?(?:wrong|mistaken|misremembering|confusing|off|missing|reading|incorrect|mixing)"
+        r"|have (?:misunderstood|misread|misremembered|confused|missed|mixed)|not (?:know|have|be))\b",
         "may be wrong",
         "but i could be wrong",
         "they could be wrong",
@@ -599,10 +568,9 @@ PATTERNS = (
     Pattern(
         "doubt",
         r"\b(?:as far as i (?:know|can tell|am aware|remember|recall|'m aware|understand)"
-        "|to (?:the best of )?my (?:best )?knowledge|if i (?:recall|remember)"
-        "(?: correctly| right|,)|if memory serves|if i(?:'m| am) not mistaken|unless i(?:'m| am) mistaken|afaik"
-        "|iirc|last i (?:knew|checked)"
-        "|(?:from )?what i (?:know|remember|recall|gather|understand|can tell|can recall|'ve (?:read|heard"
+        "|to (?:the best of )?my (?:best )?knowledge|if i (?:recall|remember)(?: correctly| right|,)"
+        "|if memory serves|if i(?:'m| am) not mistaken|unless i(?:'m| am) mistaken|afaik|iirc|last i (?:knew"
+        "|checked)|(?:from )?what i (?:know|remember|recall|gather|understand|can tell|can recall|'ve (?:read|heard"
         r"|gathered)))\b",
         "speaks to the limits of its memory",
         "as far as i know, it closed",
@@ -611,10 +579,9 @@ PATTERNS = (
     Pattern(
         "doubt",
         r"\bmy (?:\w+ )?(?:understanding|recollection|memory|impression|guess|hunch|sense) (?:is|would be|was)\b"
-        r"|\bi(?: have|'ve got|'ve)? (?:the|an?|some|only) "
-        "(?:vague |faint |dim |fuzzy |slight |rough )?(?:impression|notion|feeling|recollection|hunch|memory"
-        r"|inkling)\b|\bunder the impression\b"
-        r"|\bi (?:vaguely|dimly|faintly|seem to) (?:recall|remember)\b",
+        r"|\bi(?: have|'ve got|'ve)? (?:the|an?|some|only) (?:vague |faint |dim |fuzzy |slight |rough )?(?:impression"
+        r"|notion|feeling|recollection|hunch|memory|inkling)\b|\bunder the impression\b|\bi (?:vaguely|dimly|faintly"
+        r"|seem to) (?:recall|remember)\b",
         "calls it an impression",
         "my understanding is that it closed",
         "the understanding is mutual",
@@ -622,14 +589,12 @@ PATTERNS = (
     Pattern(
         "doubt",
         f"{_UNQUOTED_I} (?:(?:really|honestly|simply|just|also|actually|currently|sadly|unfortunately) )*(?:don't"
-        "|do not|can't|cannot|can not|couldn't|could not|am not able to) "
-        "(?:(?:really|actually|currently|reliably|independently|exactly|fully|confidently|definitively|honestly"
-        "|accurately|precisely) )*"
-        r"(?:know|recall|remember|verify|confirm|pinpoint|be (?:\w+ )?(?:sure|certain)|tell (?:for|you (?:for|what"
-        "|which|who|whether|if|when|where))|say|determine|guarantee|predict"
-        "|check that|answer (?:that|this|it|the question|your question|with)|specify|(?:provide"
-        r"|give)\b[^.\n]*\b(?:certainty|answer|confidence|definitive|details|exact)"
-        "|(?:possess|have (?:any |the |firm |solid |hard )?)(?:details|evidence|information|knowledge|data"
+        "|do not|can't|cannot|can not|couldn't|could not|am not able to) (?:(?:really|actually|currently|reliably"
+        "|independently|exactly|fully|confidently|definitively|honestly|accurately|precisely) )*(?:know|recall"
+        r"|remember|verify|confirm|pinpoint|be (?:\w+ )?(?:sure|certain)|tell (?:for|you (?:for|what|which|who"
+        "|whether|if|when|where))|say|determine|guarantee|predict|check that|answer (?:that|this|it|the question"
+        r"|your question|with)|specify|(?:provide|give)\b[^.\n]*\b(?:certainty|answer|confidence|definitive|details"
+        "|exact)|(?:possess|have (?:any |the |firm |solid |hard )?)(?:details|evidence|information|knowledge|data"
         r"|proof))\b",
         "does not know or cannot verify",
         "i don't know the exact price",
@@ -638,9 +603,9 @@ PATTERNS = (
     Pattern(
         "doubt",
         rf"{_UNQUOTED_I} (?:don't|do not) (?:currently |actually |really )*have (?:[\w-]+ ){{0,3}}?(?:access"
-        "|information|knowledge|data|details|context|expertise|way|ability"
-        rf"|evidence|memory|insight)\b|{_UNQUOTED_I} (?:have no|lack) (?:[\w-]+ ){{0,2}}?(?:way|information"
-        r"|knowledge|idea|clue|access|data|means|memory|details)\b|\bunknown to me\b",
+        r"|information|knowledge|data|details|context|expertise|way|ability|evidence|memory|insight)\b"
+        rf"|{_UNQUOTED_I} (?:have no|lack) (?:[\w-]+ ){{0,2}}?(?:way|information|knowledge|idea|clue|access|data|means"
+        r"|memory|details)\b|\bunknown to me\b",
         "lacks the information",
         "i don't have access to live data",
         "i don't have a dog",
@@ -648,9 +613,8 @@ PATTERNS = (
     Pattern(
         "doubt",
         r"\bmy (?:\w+ )?(?:knowledge|training|training data|information|memory|understanding|confidence|recollection"
-        r"|figures?|sense of (?:it|this))\b(?:[^.\n]|\.\d)*\b"
-        "(?:cut-?off|cutoff|ends?|ended|only goes|goes up|limited|patchy|incomplete|outdated|out of date|may|might"
-        "|could|low|stops|extends|up to|until|moderate|isn't|is not"
+        r"|figures?|sense of (?:it|this))\b(?:[^.\n]|\.\d)*\b(?:cut-?off|cutoff|ends?|ended|only goes|goes up|limited"
+        "|patchy|incomplete|outdated|out of date|may|might|could|low|stops|extends|up to|until|moderate|isn't|is not"
         r"|unclear|vague|hazy|fuzzy|uncertain)\b",
         "describes the limits of its own knowledge",
         "my training data ends in april",
@@ -659,22 +623,42 @@ PATTERNS = (
     Pattern(
         "doubt",
         r"\bi(?:'d| would) (?:rather not|only be|hesitate to|not want to|have to|tentatively|cautiously|venture"
-        "|hazard|just be|probably|maybe)? ?(?:to )?"
-        r"(?:guess|guessing|invent|speculat\w+|double-check|tentatively|claim|hesitate|hazard|venture a guess"
-        r"|take a guess|be guessing|look (?:it|that|this) up)\b"
-        r"|\bif i (?:had|have|were) to (?:guess|speculate|take a (?:guess|stab)|bet|venture|hazard)|\bi (?:wouldn't"
-        r"|would not|won't) (?:bet|swear|stake|put money|rely)\b|\bi hesitate\b"
-        r"|\b(?:stab|shot) in the dark\b|\b(?:wild|educated|rough|best|complete|pure|total) guess\b",
+        r"|hazard|just be|probably|maybe)? ?(?:to )?(?:guess|guessing|invent|speculat\w+|double-check|tentatively"
+        r"|claim|hesitate|hazard|venture a guess|take a guess|be guessing|look (?:it|that|this) up)\b|\bif i (?:had"
+        r"|have|were) to (?:guess|speculate|take a (?:guess|stab)|bet|venture|hazard)|\bi (?:wouldn't|would not"
+        r"|won't) (?:bet|swear|stake|put money|rely)\b|\bi hesitate\b|\b(?:stab|shot) in the dark\b|\b(?:wild"
+        r"|educated|rough|best|complete|pure|total) guess\b",
         "guesses, and says so",
         "if i had to guess, it was in may",
         "guess the number of beans",
     ),
     Pattern(
         "doubt",
+        rf"{_UNQUOTED_I} have (?:very |only |such )?(?:little|low|no|not much|limited|zero|some) (?:\w+ )?(?:certainty"
+        r"|confidence|basis|idea|knowledge|clue|information|doubts?)\b|\bmy (?:\w+ )?(?:knowledge base|capabilities"
+        r"|records|sources|data|expertise|tentative answer|initial thought|first thought)\b|\bi(?:'m"
+        r"| am) (?:probably |likely |quite possibly )(?:wrong|mistaken|off)\b|\bi(?:'m| am) not equipped\b|\bi(?:'ll"
+        r"| will) (?:hazard|speculate|venture|take a guess)\b",
+        "speaks of its records, its first thought, its little confidence",
+        "i have very low confidence in this",
+        "i have very low blood pressure",
+    ),
+    Pattern(
+        "doubt",
+        r"\bout of thin air\b|\b(?:guess|estimate|speculation) on my part\b|\b(?:purely|highly) speculative\b"
+        r"|\bdon't rely on (?:this|that|it|me|my)\b|\b(?:rings?|ringing) a bell\b|\btip of my tongue\b"
+        r"|\boff the top of my head\b|\bi (?:cannot|can't|could not|couldn't) (?:reliably |find "
+        r"|locate )(?:the answer|consult|answer|access)\b|\b(?:outside|beyond) (?:of )?(?:the scope of )?my\b",
+        "says that it comes from nowhere",
+        "off the top of my head, four",
+        "off the top of the hill",
+    ),
+    Pattern(
+        "doubt",
         r"\bwith an? (?:\w+ )?(?:grain|pinch) of salt\b|\btreat (?:it|this|that) as (?:a|my) guess|\b(?:this|that"
-        r"|it)(?:'s| is) (?:only |just |purely )?(?:a|my best|my) (?:rough )?guess\b"
-        r"|\bi can only (?:guess|speculate)\b|\bi(?:'d| would) (?:want to )?double-check\b|\bneither do i\b"
-        r"|\bdon't (?:quote|hold) me (?:on|to)\b",
+        r"|it)(?:'s| is) (?:only |just |purely )?(?:a|my best|my) (?:rough )?guess\b|\bi can only (?:guess"
+        r"|speculate)\b|\bi(?:'d| would) (?:want to )?double-check\b|\bneither do i\b|\bdon't (?:quote|hold) me (?:on"
+        r"|to)\b",
         "warns of its own words",
         "take this with a grain of salt",
         "a pinch of salt improves it",
@@ -682,9 +666,9 @@ PATTERNS = (
     Pattern(
         "doubt",
         rf"{_UNQUOTED_I} (?:think|believe|suspect|recall|assume|suppose|want to say)\b(?:[^.\n]|\.\d)*\b(?:might|may"
-        r"|could|would) (?:possibly |potentially |well )?(?:have|be)\b"
-        f"|{_UNQUOTED_I} (?:think|believe|suspect) (?:(?:it|that|he|she|they|this) )?(?:was|were|is|are|it's"
-        r"|that's)? ?(?:probably|possibly|perhaps|maybe|around|roughly|about)\b",
+        rf"|could|would) (?:possibly |potentially |well )?(?:have|be)\b|{_UNQUOTED_I} (?:think|believe"
+        "|suspect) (?:(?:it|that|he|she|they|this) )?(?:was|were|is|are|it's|that's)? ?(?:probably|possibly|perhaps"
+        r"|maybe|around|roughly|about)\b",
         "thinks it might be so",
         "i believe it might have been 1906",
         "i believe in you",
@@ -692,17 +676,16 @@ PATTERNS = (
     Pattern(
         "doubt",
         r"(?:%|percent) (?:confident|sure|certain)\b|\bmy confidence (?:\w+ ){0,6}(?:is|at|level)\b"
-        r"|\bconfidence\W{0,3}: *(?:\d|low|medium|moderate)"
-        r"|\bhard for me to (?:say|know|tell|judge)\b",
+        r"|\bconfidence\W{0,3}: *(?:\d|low|medium|moderate)|\bhard for me to (?:say|know|tell|judge)\b",
         "puts a figure on its confidence",
         "i'm about 60% confident",
         "a 95% confidence interval",
     ),
     Pattern(
         "doubt",
-        r"\bas an? (?:\w+ )?(?:ai|language model|assistant|machine)\b(?:[^.\n]|\.\d)*\bi (?:don't|do not|cannot"
-        "|can't|am not able to|am unable to|may not|might not) "
-        r"(?:\w+ )?(?:know|access|browse|predict|verify|see|check|feel|experience|provide real|have)\b",
+        r"\bas an? (?:\w+ )?(?:ai|language model|assistant|machine)\b(?:[^.\n]|\.\d)*\bi (?:don't|do not|cannot|can't"
+        r"|am not able to|am unable to|may not|might not) (?:\w+ )?(?:know|access|browse|predict|verify|see|check"
+        r"|feel|experience|provide real|have)\b",
         "names its limits as a machine",
         "as an ai language model, i cannot browse the web",
         "as an ai language model, i cannot help with that",
@@ -710,8 +693,8 @@ PATTERNS = (
     Pattern(
         "doubt",
         f"{_UNQUOTED_I} (?:couldn't|could not|wasn't able to|was unable to|am unable to|was not able to) (?:find"
-        "|locate|confirm|verify)"
-        r" (?:any |specific |much |enough |reliable )*(?:information|evidence|data|record|details|reference)",
+        "|locate|confirm|verify) (?:any |specific |much |enough |reliable )*(?:information|evidence|data|record"
+        "|details|reference)",
         "found nothing about it",
         "i couldn't find any information about her",
         "i couldn't find my keys",
@@ -727,8 +710,8 @@ PATTERNS = (
     Pattern(
         "thinking",
         r"\b(?:let me|let's|let us|i'll|i will|i'm going to|we'll|we can) (?:\w+ ){0,2}?(?:think|reason|work|walk"
-        r"|break|analy[sz]e|solve|figure)\b(?:[^.\n]|\.\d)*?"
-        r"\b(?:through|down|out|step|this|it|carefully|about|problem|question|logically|each)\b",
+        r"|break|analy[sz]e|solve|figure)\b(?:[^.\n]|\.\d)*?\b(?:through|down|out|step|this|it|carefully|about"
+        r"|problem|question|logically|each)\b",
         "announces that it thinks",
         "let me work through this carefully",
         "i'll work in the garden today",
@@ -761,12 +744,10 @@ PATTERNS = (
     Pattern(
         "setting_up",
         r"\b(?:we (?:are|'re) given|we (?:know|see|note|notice|observe) that|we (?:need|want|have|must) to (?:find"
-        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)"
-        r"|suppose\b|assume (?:that|for)\b|given that\b|for contradiction|we can (?:start|begin|factor|rewrite|write"
-        "|use|simplify|express))"
-        r"|\bto (?:find|determine|solve|calculate|decide|compute|figure out|answer|get|see|check)\b(?:[^.\n]"
-        r"|\.\d)*\b(?:we|i"
-        r"|let|consider)\b",
+        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)|suppose\b"
+        r"|assume (?:that|for)\b|given that\b|for contradiction|we can (?:start|begin|factor|rewrite|write|use"
+        r"|simplify|express))|\bto (?:find|determine|solve|calculate|decide|compute|figure out|answer|get|see"
+        r"|check)\b(?:[^.\n]|\.\d)*\b(?:we|i|let|consider|substitute|plug|apply)\b",
         "says what is given or sought",
         "to find the total, we add both",
         "to get there, take the bus",
@@ -784,8 +765,8 @@ PATTERNS = (
     Pattern(
         "final_answer",
         r"[.!?)\n:;,$\"'\d}]\s*(?:\W{0,4}(?:so|thus|therefore|hence|consequently|and)\b,? ?)?\W{0,4}(?:the |my "
-        r"|our )?(?:final |correct |right |best )?\banswer(?: choice)?\W{0,4}"
-        r"(?: is| are| would be| must be| should be|:| =)\W{0,5}",
+        r"|our )?(?:final |correct |right |best )?\banswer(?: choice)?\W{0,4}(?: is| are| would be| must be"
+        r"| should be|:| =)\W{0,5}",
         "an answer at the end of an argument",
         "fish need water. so the answer is no",
         "the answer is no",
@@ -802,9 +783,8 @@ PATTERNS = (
     Pattern(
         "final_answer",
         r"[.!?)\n;,]\s*(?:so|thus|therefore|hence|consequently|in total|altogether|this means|that means"
-        r"|as a result)\b,? (?:[^.\n]|\.\d)*?"
-        r"\b(?:is|are|was|equals?|=|has|have|had|gets?|costs?|pays?|earns?|needs?|takes?|left|makes?|remain|spent"
-        rf"|spends?|will be|be)\b(?:[^.\n]|\.\d)*?{_AMOUNT}\b(?:[^.\n]|\.\d)*\.?\s*\z",
+        r"|as a result)\b,? (?:[^.\n]|\.\d)*?\b(?:is|are|was|equals?|=|has|have|had|gets?|costs?|pays?|earns?|needs?"
+        rf"|takes?|left|makes?|remain|spent|spends?|will be|be)\b(?:[^.\n]|\.\d)*?{_AMOUNT}\b(?:[^.\n]|\.\d)*\.?\s*\z",
         "the last sentence concludes with a number",
         "he buys two. therefore he has 6 apples.",
         "he buys 6 apples.",
@@ -815,8 +795,7 @@ PATTERNS = (
         "equation",
         r"(?:[-+*/×÷·−–^x:]|\\times|\\cdot|\\div|plus|minus|times|over"
         rf"|by)\s*[(\\{{]*\s*{_AMOUNT}[)}}%²³]*(?:\s?[a-z$€%/.]+){{0,4}}\s*(?:=|≈|\bequals\b|\bis equal to\b"
-        r"|\\approx)"
-        rf"\s*(?:<<|\\\(|\\frac|\\sqrt|\\boxed|[-−(${{$€£\\\s])*[a-z]{{0,8}}\s*[-−]?[$]?[\d.]",
+        r"|\\approx)\s*(?:<<|\\\(|\\frac|\\sqrt|\\boxed|[-−(${$€£\\\s])*[a-z]{0,8}\s*[-−]?[$]?[\d.]",
         "a computation with its result",
         "that is 14 * 25 = 350 cherries",
         "the area is a = 2",
@@ -865,8 +844,7 @@ PATTERNS = (
     Pattern(
         "strong_conclusion",
         r"\b(?:therefore|thus|hence|it follows|conclude|q\.?e\.?d|contradicts?|contradiction|completes the proof"
-        "|must be|the only (?:possibility|option|choice)"
-        r"|so the|so there|so it|so we|so only)\b",
+        r"|must be|the only (?:possibility|option|choice)|so the|so there|so it|so we|so only)\b",
         "a word that arguments use",
         "hence the sum is even",
         "so much for that",
@@ -884,9 +862,9 @@ PATTERNS = (
         "how_to",
         r"^(?:please |can you |could you |hey,? |hi,? )*(?:how (?:do|does|to|can|could|would|should|might)\b"
         "|(?:explain|show|tell|teach|walk|guide|describe)(?: me| us)?(?: to| through)? (?:how|through|opening"
-        "|setting|the (?:steps|process))"
-        r"|what(?:'s| is| are| would be| steps)\b[^?\n]{0,30}\b(?:steps|process|procedure|way to|should i (?:take"
-        r"|do)))|\b(?:step[- ]by[- ]step|instructions|tutorial|walk me through|recipe|how-to)\b",
+        r"|setting|the (?:steps|process))|what(?:'s| is| are| would be| steps)\b[^?\n]{0,30}\b(?:steps|process"
+        r"|procedure|way to|should i (?:take|do)))|\b(?:step[- ]by[- ]step|instructions|tutorial|walk me through"
+        r"|recipe|how-to)\b",
         "asks for a procedure",
         "how do i repot a plant?",
         "how many plants are there?",
@@ -902,8 +880,8 @@ PATTERNS = (
     Pattern(
         "sequence",
         r"\b(?:steps?|step-by-step|process|procedure|instructions?|directions?|method|preparation|how to|here's how"
-        "|here is how|follow(?:ing)? these|as follows|stages?|phases?|guide|plan|roadmap|workflow"
-        r"|schedule|in this order|goes like this|walkthrough|tutorial|to do (?:this|so))\b",
+        "|here is how|follow(?:ing)? these|as follows|stages?|phases?|guide|plan|roadmap|workflow|schedule"
+        r"|in this order|goes like this|walkthrough|tutorial|to do (?:this|so))\b",
         "introduces steps in order",
         "follow these steps:",
         "here are some ideas:",
@@ -911,10 +889,10 @@ PATTERNS = (
     Pattern(
         "collection",
         r"\b(?:tips?|ideas?|suggestions?|ways|reasons?|examples?|benefits?|options?|advantages?|disadvantages|pros"
-        r"|cons|types?|names?|recommend\w*|facts?|factors?|features?|differences?|characteristics|items?"
-        "|ingredients?|symptoms?|causes?|effects?|signs|books?|movies?|films?|songs?|places|gifts?|questions"
-        "|quotes?|jokes?|words|synonyms|habits|strategies|techniques|principles|best practices|things|key points"
-        r"|some of|top \d+|list of|you need|kinds?|categories|practices|titles?|slogans?|headlines?)\b",
+        r"|cons|types?|names?|recommend\w*|facts?|factors?|features?|differences?|characteristics|items?|ingredients?"
+        "|symptoms?|causes?|effects?|signs|books?|movies?|films?|songs?|places|gifts?|questions|quotes?|jokes?|words"
+        r"|synonyms|habits|strategies|techniques|principles|best practices|things|key points|some of|top \d+|list of"
+        r"|you need|kinds?|categories|practices|titles?|slogans?|headlines?)\b",
         "introduces things in no order",
         "here are some tips:",
         "do this:",
@@ -923,8 +901,8 @@ PATTERNS = (
         "open_question",
         "^how (?:can|do|to|should|could|would|might)(?: i| we| you| one| people| someone| they)? (?:best |better "
         "|effectively )?(?:improve|reduce|stay|prevent|avoid|increase|become|be|boost|stop being|save|manage|cope"
-        "|deal"
-        r"|protect|maintain|lower|encourage|motivate|promote|help|support|handle|get better|feel|sleep|lose|live)\b",
+        "|deal|protect|maintain|lower|encourage|motivate|promote|help|support|handle|get better|feel|sleep|lose"
+        r"|live)\b",
         "asks how to do better, which tips answer",
         "how can i improve my sleep?",
         "how can i install the driver?",
@@ -962,10 +940,10 @@ PATTERNS = (
         "principle",
         r"^(?:as a (?:general )?rule(?: of thumb)?\b|a good rule (?:of thumb )?is|the (?:golden |general "
         "|first )?rule (?:of thumb )?is|rule of thumb:|the (?:key|trick|secret|main thing"
-        r"|most important thing)(?: here| to [^.\n]{2,40})? is (?:to|that|not|\w+ing)\b"
-        "|it(?:'s| is) (?:always |generally |usually )?(?:good|best|bad) practice to|(?:a )?best practice is"
-        r"|in general, (?:\w+ )?(?:prefer|avoid|use|keep|do not|don't)|remember(?: that|:)|key (?:principle|takeaway"
-        "|lesson)s?:|the (?:lesson|principle|takeaway) is)",
+        r"|most important thing)(?: here| to [^.\n]{2,40})? is (?:to|that|not|\w+ing)\b|it(?:'s| is) (?:always "
+        r"|generally |usually )?(?:good|best|bad) practice to|(?:a )?best practice is|in general, (?:\w+ )?(?:prefer"
+        "|avoid|use|keep|do not|don't)|remember(?: that|:)|key (?:principle|takeaway|lesson)s?:|the (?:lesson"
+        "|principle|takeaway) is)",
         "a rule that calls itself one",
         "as a rule of thumb, keep functions short.",
         "the key is under the mat",

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import polars as pl
 
 from dagster_project.signals.reasoning_patterns import signal_pattern, signal_patterns
-from dagster_project.signals.reasoning_steps import INSTRUCTION, LABELS
+from dagster_project.signals.reasoning_steps import INSTRUCTION, LABELS, WEEKDAYS
 from dagster_project.signals.text_keys import has_text
 
 # Where to look, in code points: what an answer is about it says first, what it comes to, last.
@@ -23,7 +23,7 @@ SHORT_ANSWER = 700
 LEAST_ARGUMENT = 20  # before a final answer, or there is nothing it could be the end of
 LEAST_QUOTE = 8  # of the attempt, between quotation marks, to count as a quote of it
 
-_QUOTE = r"[\"“]([^\"“”\n]{8,})[\"”]"
+_QUOTES = (r"[\"“]([^\"“”\n]+)[\"”]", r"(?:^|\s)['‘]([^'‘’\n]+)['’]")
 _FENCED = r"(?s)```.*?(?:```|\z)"  # a fence that is never closed reaches to the end
 _BLOCK_HEAD = 80  # code points that show what a block of code is
 
@@ -33,8 +33,8 @@ _MAY_TEACH = (
     r"|The trick |The secret |The main thing |The most important thing |Remember|(?:good|bad|[Bb]est) practice|In general, "
     r"|Key principle|Key takeaway|Key lesson|The lesson |The principle |The takeaway |When[^.\n]*(?:rather than|instead of)"
 )
-_LIST_STARTS = ("1. ", "\n- ", "\n* ", "\n• ", "1) ", "\n+ ", "\n– ", "1\\. ")
-_MAY_BE_LABEL = rf"(?:{LABELS})s? (?:1|one)|thought[ 0-9*]*:"
+_LIST_STARTS = ("1. ", "\n- ", "\n* ", "\n• ", "1) ", "\n+ ", "\n– ", "1\\. ", "\n#", "\n**")
+_MAY_BE_LABEL = rf"(?:{LABELS})s? (?:1|one)|{WEEKDAYS}|thought[ 0-9*]*:"
 _MAY_BE_EQUATION = r"[0-9a-z)%}²³$] ?=[^=\n]{0,16}[0-9]"
 _MAY_BE_SUM = "≈|equals|equal to|plus |minus |times |divided by|multiplied by"
 
@@ -96,7 +96,7 @@ def _found(texts: pl.Series, *signals: str, among: pl.Series) -> pl.Series:
 def _found_in_turn(texts: pl.Series, signal: str, among: pl.Series) -> pl.Series:
     """As `_found`, a few patterns at a time and only where what they need is there."""
     found = among & False
-    for needs, pattern in signal_patterns(signal, at_once=8):
+    for needs, pattern in signal_patterns(signal, at_once=10):
         rest = among & ~found
         if needs:
             plain = "|".join(map(re.escape, needs))
@@ -176,13 +176,18 @@ def _corrections(answers: pl.DataFrame, query: pl.Series) -> dict[str, pl.Series
     faults = _found(low, "wrongness", among=has_attempt & ~found)
     faults &= ~_found(low, "approval", among=faults)
     found |= _found(low, "about_answer", among=faults)
-    quote = answers["prose"].str.slice(0, CRITICISM).filter(faults & ~found).str.extract(_QUOTE).str.strip_chars(" .")
-    quotes = pl.DataFrame({"quote": quote, "attempt": answers["attempt"].filter(faults & ~found)})
-    is_quote = (pl.col("quote").str.len_chars() >= LEAST_QUOTE) & pl.col("attempt").str.contains(
-        pl.col("quote"), literal=True
-    )
-    found = found.scatter((faults & ~found).arg_true(), quotes.select(is_quote.fill_null(False)).to_series())
+    found |= _quotes_attempt(answers, among=faults & ~found)
     return {"is_correction": found, "is_code_counted": is_code_counted}
+
+
+def _quotes_attempt(answers: pl.DataFrame, among: pl.Series) -> pl.Series:
+    """The first thing between quotation marks, of either kind, is a piece of the attempt."""
+    critics = answers.filter(among).select("attempt", text=pl.col("prose").str.slice(0, CRITICISM))
+    said = [pl.col("text").str.extract(quote).str.strip_chars(" .").fill_null("") for quote in _QUOTES]
+    is_said = [
+        (quote.str.len_chars() >= LEAST_QUOTE) & pl.col("attempt").str.contains(quote, literal=True) for quote in said
+    ]
+    return (among & False).scatter(among.arg_true(), critics.select(pl.any_horizontal(is_said)).to_series())
 
 
 def _ends(texts: pl.Series) -> pl.Series:

@@ -53,17 +53,18 @@ INSTRUCTION = (
 
 # The kinds of lines, in the order of trust, by what they begin with.
 LABELS = "step|phase|stage|day|week|month|part|task|milestone|module|sprint|quarter|session|subtask"
+WEEKDAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday"
 _MARKERS = {
-    "label": rf"^[ \t>#*_-]*(?i-u:{LABELS})s?[ \t]+"
-    r"(?:[0-9]{1,2}(?:[ \t]*(?:-|–|to|and|&)[ \t]*[0-9]{1,2})?|(?i-u:one|two|three|four|five|six))[ \t]*"
-    r"(?:[:.)\]–—-]|\*\*|__|\(|$)[ \t:.)*_–—-]*",
+    "label": rf"^[ \t>#*_-]*(?i:(?:{LABELS})s?[ \t]+"
+    r"(?:[0-9]{1,2}(?:[ \t]*(?:-|–|to|and|&)[ \t]*[0-9]{1,2})?|one|two|three|four|five|six)"
+    rf"|{WEEKDAYS})[ \t]*(?:[:.)\]–—-]|\*\*|__|\(|$)[ \t:.)*_–—-]*",
     "thought": r"^[ \t*]*(?:Thought|Reasoning)(?: [0-9]+)?[*]*:[ \t*]*",
     "number": r"^[ ]{0,3}[>#*_ ]*\(?[0-9]{1,2}\\?[.)][ \t*_]+",
     "bullet": r"^[ ]{0,2}[-*•+–][ \t]+",
 }
 LIST_KINDS = tuple(_MARKERS)
 _MARKER = "|".join(f"(?:{pattern})" for pattern in _MARKERS.values())
-_MAY_BE_ITEM = rf"^[ \t>]*(?:[-*•+–#_(0-9]|(?i-u:{LABELS}|thought|reasoning))"
+_MAY_BE_ITEM = rf"^[ \t>]*(?:[-*•+–#_(0-9]|(?i-u:{LABELS}|{WEEKDAYS}|thought|reasoning))"
 _FIRST_WORD = r"^[^a-z]*([a-z]+)"
 _LEAD_INS = (
     *("then", "next", "first", "second", "third", "now", "finally", "after", "wait", "okay", "hmm", "well"),
@@ -149,10 +150,13 @@ def list_shape(all_lines: pl.DataFrame) -> pl.DataFrame:
     )
     intros = all_lines.filter("is_intro").select("row", line=low)
     introduced = intros.with_columns(
+        is_heading=pl.col("line").str.contains(r"^(?:#|\*\*)"),
         is_sequence=pl.col("line").str.contains(signal_pattern("sequence")),
         is_collection=pl.col("line").str.contains(signal_pattern("collection")),
     )
-    introductions = introduced.group_by("row").agg(pl.col("is_sequence", "is_collection").any())
+    introductions = introduced.group_by("row").agg(
+        pl.col("is_sequence", "is_collection").any(), heading_count=pl.col("is_heading").sum()
+    )
     return counts.join(introductions, on="row", how="full", coalesce=True)
 
 

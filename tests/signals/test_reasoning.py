@@ -129,6 +129,13 @@ def test_an_attempt_alone_is_no_correction(response: str) -> None:
     assert reasoning_type(response, attempt="It is dry.") == "direct"
 
 
+def test_praise_of_the_attempt_is_no_correction() -> None:
+    praise = "The above answer is correct. The answer names the band, and its members are not policemen."
+    assert reasoning_type(praise, attempt="They are a band.") == "direct"
+    fault = "The answer names the band, but its members are not policemen."
+    assert reasoning_type(fault, attempt="They are policemen.") == "correction"
+
+
 def test_your_code_is_the_users_if_the_question_brings_code() -> None:
     response = "Your loop never ends, because i is not increased. Add i += 1."
     assert reasoning_type(response, "Write a loop.", "while i < 3: pass") == "correction"
@@ -202,6 +209,15 @@ def test_steps_of_instructions(response: str, contents: list[str]) -> None:
     assert row["reasoning_type"] == "multi_step"
     assert [step["content"] for step in row["reasoning_steps"]] == contents
     assert [step["step_num"] for step in row["reasoning_steps"]] == list(range(1, len(contents) + 1))
+
+
+def test_plans_need_no_numbers() -> None:
+    week = "Monday: Chest\nTuesday: Legs\nWednesday: Rest"
+    headed = "**Goal**\nMore guests.\n\n**Audience**\nStudents.\n\n**Budget**\nSmall."
+    rows = extracted(("Make me a training plan.", None, week), ("Make a plan for my shop.", None, headed))
+    assert [row["reasoning_type"] for row in rows] == ["multi_step", "multi_step"]
+    assert [step["content"] for step in rows[0]["reasoning_steps"]] == ["Chest", "Legs", "Rest"]
+    assert reasoning_type(headed, "What is it about?") == "direct"
 
 
 def test_tool_calls() -> None:

@@ -289,7 +289,8 @@ READY = [
     ({"source_review": -1}, "approved", ("approved", True, True, 0.8)),
     (PAIR, None, ("pending", False, True, 0.4)),
     (PAIR | {"attempt_hash": 5}, None, ("pending", False, False, 0.4)),
-    (PAIR | {"attempt_hash": None}, None, ("pending", False, False, 0.4)),
+    (PAIR | {"attempt_hash": None, "has_attempt": False}, None, ("pending", False, True, 0.4)),
+    (PAIR | {"attempt_hash": None, "has_attempt": False, "has_answer": False}, None, ("pending", False, False, 0.4)),
     (PAIR, "rejected", ("rejected", True, False, 0.4)),
     (PAIR, "disputed", ("pending", False, False, 0.4)),
 ]

@@ -98,6 +98,7 @@ ALONE: list[tuple[dict[str, Any], dict[str, str | None]]] = [
     (PAIR | {"quality_weight": 0.2}, {"preference": "low_weight"}),
     (PAIR | {"is_ready": False, "attempt_hash": 5}, {"preference": "not_ready"}),
     (PAIR | {"changed_fraction": 0.01, "quality_flags": ["refusal"]}, {"preference": "recipe"}),
+    (PAIR | {"has_attempt": False, "attempt_hash": None}, {"preference": "missing_text"}),
 ]
 
 

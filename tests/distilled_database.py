@@ -1,0 +1,129 @@
+"""Small distillation databases for tests, and the stages of a run up to core__distilled_answers, without Dagster."""
+
+import hashlib
+import sqlite3
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from dagster_project import config
+from dagster_project.distillation_days import bring_distillation_up_to_date
+from dagster_project.distilled_answers import SOURCES, TABLE, bring_distilled_answers_up_to_date, merged
+from dagster_project.mill_run import Choice, MillRun
+from dagster_project.raw_tables import bring_snapshot_up_to_date
+from dagster_project.sources import distillation
+from dagster_project.tables import store_query
+
+UNIFIED, NORMAL, LEGACY, THOUGHTS, PAIRS = (
+    "distillation_examples",
+    "examples",
+    "raw_interactions",
+    "chain_of_thought",
+    "preference_pairs",
+)
+PATTERNS, CORRECTIONS = "reasoning_patterns", "corrections"
+SPECS = {spec.name: spec for spec in (*distillation.DATED.values(), *distillation.UNDATED.values())}
+KINDS = {"text": "TEXT", "id": "TEXT", "integer": "INTEGER", "real": "REAL"}
+START = datetime(2026, 1, 20, 12, tzinfo=UTC)
+ANSWER = "It depends on what you measure. A longer look shows that both are right, each in its own way, and neither is always so."
+STEPS = '["one", "two"]'
+
+Row = dict[str, Any]
+Tables = Mapping[str, Sequence[Row]]
+
+
+def at(days: float = 0) -> float:
+    return (START + timedelta(days=days)).timestamp()
+
+
+def plain(table: str) -> Row:
+    """What a row has unless a test says otherwise; columns that are not named are NULL."""
+    prompt, response = ("query", "claude_response") if table in (UNIFIED, NORMAL) else ("prompt", "response")
+    texts = {prompt: "Why?", response: ANSWER, "domain": "code", "good_response": ANSWER, "bad_response": "No idea."}
+    texts |= {"principle": "Look twice.", "example_id": "nobody"}
+    return {name: value for name, value in (texts | {"created_at": at()}).items() if name in SPECS[table].columns}
+
+
+def write(path: Path, tables: Tables, integer_ids: bool = False) -> Path:
+    """A database with just these tables."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(path)) as database:
+        for table, rows in tables.items():
+            kinds = {name: KINDS[kind] for name, kind in SPECS[table].columns.items()}
+            if integer_ids:
+                kinds |= {name: "INTEGER" for name, kind in SPECS[table].columns.items() if kind == "id"}
+            columns = (f"{name} {kind}{' PRIMARY KEY' if name == 'id' else ''}" for name, kind in kinds.items())
+            database.execute(f"create table {table} ({', '.join(columns)})")
+            for row in rows:
+                whole = plain(table) | row
+                marks = ", ".join(f":{name}" for name in whole)
+                database.execute(f"insert into {table} ({', '.join(whole)}) values ({marks})", whole)
+        database.commit()
+    return path
+
+
+def source(home: Path) -> Path:
+    return home / "sources" / "distillation.db"
+
+
+@dataclass
+class Derived:
+    """What a run made: examples by id, with their merged texts; rows made again; what every kept day was made from."""
+
+    examples: dict[str, Row]
+    texts: dict[str, Row]
+    raw: dict[str, dict[str, Row]]
+    made: int
+    inputs: dict[str, str]
+
+    @property
+    def days(self) -> dict[str, str]:
+        return {
+            key.removeprefix(f"{TABLE}/"): value for key, value in self.inputs.items() if key.startswith(f"{TABLE}/")
+        }
+
+
+def derive(home: Path, as_of: datetime | None = None) -> Derived:
+    """Everything of a run up to core__distilled_answers, published."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("BATCH_ROWS", "SCAN_BATCH_ROWS"):  # a batch of typed rows comes before every read
+            patch.setattr(f"dagster_project.extract.{name}", 64)
+        return derive_as_it_is(home, as_of)
+
+
+def derive_as_it_is(home: Path, as_of: datetime | None) -> Derived:
+    with MillRun(config.load(home=home, environ={}), Choice(as_of=as_of)) as run:
+        for asset in distillation.DATED:
+            bring_distillation_up_to_date(run, asset)
+        for asset, spec in distillation.UNDATED.items():
+            mend = partial(distillation.mended_json, table=spec.name)
+            bring_snapshot_up_to_date(run, asset, spec, distillation.rules_of(spec), is_united=True, mend=mend)
+        store_query(run.lake, SOURCES, run.params, memory_limit_mb=300)
+        made = bring_distilled_answers_up_to_date(run)
+
+        def rows(table: str, key: str) -> dict[str, Row]:
+            files = run.lake.files(table)
+            found = pl.read_parquet(files, hive_partitioning=False).to_dicts() if files else []
+            return {row[key]: row for row in found}
+
+        sources = pl.read_parquet(run.lake.files(SOURCES), hive_partitioning=False)
+        texts = merged(run.lake, sources, as_of=run.as_of).to_dicts() if sources.height else []
+        derived = Derived(
+            rows(TABLE, "example_id"), {row["example_id"]: row for row in texts},
+            {table: rows(f"raw_distillation__{table}", "id") for table in SPECS}, made, dict(run.lake.catalog.inputs),
+        )  # fmt: skip
+        run.lake.catalog.as_of = run.as_of.isoformat()
+        run.lake.commit()
+    return derived
+
+
+def thought_id(prompt: str, response: str) -> str:
+    """sources.md, in Python's own words."""
+    return hashlib.md5((prompt + response[:100]).encode()).hexdigest()[:12]
