@@ -97,7 +97,10 @@ def dated_table(
                     if day <= datetime.now(UTC).date():  # a partition begins when its day does
                         context.log_event(dg.AssetMaterialization(name, partition=str(day)))
         more = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
-        results = [*account_results(mill, table, account), key_is_once(mill, table, is_current=not account.changed_days)]
+        results = [
+            *account_results(mill, table, account),
+            key_is_once(mill, table, is_current=not account.changed_days),
+        ]
         yield table_result(mill, table, results, more=more)
         for name in companions:
             yield table_result(mill, name, more=more)

@@ -269,7 +269,12 @@ def repeated_keys(run: MillRun, asset: str) -> pl.DataFrame:
         rows = queries.relation(connection, run.lake, asset).project(
             f'"{key}" as key, event_date, occurred_at, source_file, source_rowid'
         )
-        repeated = rows.aggregate("key, count(*) as row_count", "key").filter("row_count > 1").project("key").set_alias("repeated")
+        repeated = (
+            rows.aggregate("key, count(*) as row_count", "key")
+            .filter("row_count > 1")
+            .project("key")
+            .set_alias("repeated")
+        )
         return rows.join(repeated, "key", how="semi").order("key, event_date").pl()
 
 

@@ -91,7 +91,13 @@ def careful_query(spec: TableSpec, shape: TableShape) -> str:
     selected = [f"{shape.rowid} as source_rowid"]
     for column in shape.present:
         name, kind = quoted(column), spec.columns[column]
-        value = f"cast(cast({name} as text) as blob)" if kind == "id" else f"cast({name} as blob)" if kind == "text" else name
+        value = (
+            f"cast(cast({name} as text) as blob)"
+            if kind == "id"
+            else f"cast({name} as blob)"
+            if kind == "text"
+            else name
+        )
         selected.append(f"case when typeof({name}) in {GOOD_TYPES[kind]} then {value} end as {name}")
         selected.append(f"typeof({name}) as {quoted(column + ' type')}")
     selected.append(f"cast({_extra(shape)} as blob) as extra")

@@ -271,10 +271,14 @@ GLOSSARY: dict[str, Meaning] = {
     "subdomain": _word("e.g. python (seed 2)"),
     "task_type": _word("e.g. debug (seed 2)"),
     "complexity": Meaning(pl.Int64, "1 to 10", least=1, most=10),
-    "stored_complexity": Meaning(pl.Int64, "the source's own, 1 to 10; what is extracted is not in it", least=1, most=10),
+    "stored_complexity": Meaning(
+        pl.Int64, "the source's own, 1 to 10; what is extracted is not in it", least=1, most=10
+    ),
     "quality_score": _fraction("D5, recomputed; in raw tables the stored one"),
     "source_quality_score": Meaning(pl.Float64, "the score the source stored"),
-    "human_reviewed": Meaning(pl.Int64, "as stored: 1 approved, -1 rejected, 0 pending (in `examples`: 0/1 and `approved`)"),
+    "human_reviewed": Meaning(
+        pl.Int64, "as stored: 1 approved, -1 rejected, 0 pending (in `examples`: 0/1 and `approved`)"
+    ),
     "reviewer_notes": _long("as stored"),
     "training_ready": Meaning(pl.Int64, "as stored"),
     "export_count": Meaning(pl.Int64, "as stored"),
@@ -285,7 +289,9 @@ GLOSSARY: dict[str, Meaning] = {
     "exported_at": _epoch("when the source exported it"),
     "final_answer": _long("the last line of a chain of thought"),
     "success": Meaning(pl.Int64, "0/1 as stored"),
-    "example_id": _text("distilled example: the winner's id, with its table before it unless that is distillation_examples"),
+    "example_id": _text(
+        "distilled example: the winner's id, with its table before it unless that is distillation_examples"
+    ),
     "what_sam_said": _long("the part of SAM's answer that is wrong"),
     "correct_answer": _long("what SAM should have said"),
     "improvements": _long("JSON array of texts"),
@@ -311,7 +317,9 @@ GLOSSARY: dict[str, Meaning] = {
     "source_review": Meaning(pl.Int64, "the source's verdict: 1 approved, -1 rejected, 0 pending or a machine's (D6)"),
     "stored_flags": _long("JSON array of quality concerns, seed 2's quality_flags as stored"),
     "quality_flags": Meaning(TEXTS, "stored and detected quality concerns (D4)"),
-    "extracted": Meaning(TEXTS, "columns whose value was extracted from the text (D3), and reconstructed_response (D2)"),
+    "extracted": Meaning(
+        TEXTS, "columns whose value was extracted from the text (D3), and reconstructed_response (D2)"
+    ),
     "source_rows": Meaning(TEXTS, "<table>:<id> of every source row, the winner first (D2)"),
     "step_count": _count("reasoning steps"),
     "error_count": _count("errors of SAM named in the corrections"),
@@ -332,7 +340,9 @@ GLOSSARY: dict[str, Meaning] = {
     "has_feedback": _is("users said something about it"),
     "is_contradicted": _is("users object to the teacher's answer (M1)"),
     "item_id": _text("example_id, or feedback_id of a user's correction"),
-    "review_verdict": _one_of(("approved", "rejected", "disputed"), "what our reviewers say; disputed: they disagree (D8)"),
+    "review_verdict": _one_of(
+        ("approved", "rejected", "disputed"), "what our reviewers say; disputed: they disagree (D8)"
+    ),
     "content_hash": _text("the texts a reviewer sees; another hash, and an approval lapses"),
     "example_count": _count("distilled examples"),
     "chain_of_thought_count": _count("examples of this reasoning type"),

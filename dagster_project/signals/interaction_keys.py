@@ -39,5 +39,9 @@ def rebuilt_response(rows: pl.DataFrame) -> pl.Series:
     steps = string_items(rows["reasoning_steps"]).alias("steps")
     told = pl.col("steps").list.eval(pl.element().filter(pl.element() != "")).list.join("\n")
     answer = pl.when(pl.col("final_answer") != "").then(pl.col("final_answer"))
-    parts = rows.select("final_answer", steps).select(pl.when(told != "").then(told).alias("told"), answer.alias("answer"))
-    return parts.select(pl.concat_str("told", "answer", separator="\n\n", ignore_nulls=True).alias("response")).to_series()
+    parts = rows.select("final_answer", steps).select(
+        pl.when(told != "").then(told).alias("told"), answer.alias("answer")
+    )
+    return parts.select(
+        pl.concat_str("told", "answer", separator="\n\n", ignore_nulls=True).alias("response")
+    ).to_series()

@@ -115,7 +115,9 @@ class ExampleSpool:
                 told = []
                 if texts is not None and format in FEEDBACK:
                     rows = mine.join(texts, on="origin_id")
-                    rows = rows.with_columns(NO_PARTNER) if partners is None else rows.join(partners, on="id", how="left")
+                    rows = (
+                        rows.with_columns(NO_PARTNER) if partners is None else rows.join(partners, on="id", how="left")
+                    )
                     told.append(rows.select(*FEEDBACK[str(format)], context("conversation_context"), *IDENTITY))
                 if distilled is not None and format in DISTILLATION:
                     rows = mine.join(distilled, on="origin_id")

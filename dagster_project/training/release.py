@@ -27,7 +27,13 @@ from dagster_project.training.examples import CANDIDATES, SOURCES, ExampleSpool
 from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
 
 FORMATS = tuple(FIELDS)
-RELEASE_CODE = ("training/examples.py", "training/release.py", "training/templates.py", "distilled_answers.py", "contracts")
+RELEASE_CODE = (
+    "training/examples.py",
+    "training/release.py",
+    "training/templates.py",
+    "distilled_answers.py",
+    "contracts",
+)
 
 
 @dataclass(frozen=True)

@@ -82,9 +82,9 @@ DISTILLATION: dict[str, tuple[pl.Expr, ...]] = {
             "instruction"
         ),
         pl.format("Original question: {}\n\nMy answer: {}", pl.col("query"), pl.col("attempt")).alias("input"),
-        pl.format(
-            "Your answer has an error. Here's what you should have said:\n\n{}", pl.col("claude_response")
-        ).alias("output"),
+        pl.format("Your answer has an error. Here's what you should have said:\n\n{}", pl.col("claude_response")).alias(
+            "output"
+        ),
         pl.col("error_type"),
     ),
     "preference": (
