@@ -5,18 +5,22 @@ the state with what was there before (`writeback_ledger.py`), so a second write-
 on it. What is written where is in `writeback_marks.py`.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import polars as pl
 
 from dagster_project.errors import GristmillError
 from dagster_project.extract import SqliteDatabase
 from dagster_project.intake import OpenFile
+from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun
 from dagster_project.writeback_ledger import read_ledger, save_ledger, settled, with_own_values
 from dagster_project.writeback_marks import DISTILLATION_MARKS, FEEDBACK_MARKS, Marks, Release
 
 EVERY_SYSTEM = (FEEDBACK_MARKS, DISTILLATION_MARKS)
+GROUP_ROWS = 20_000
 
 
 @dataclass
@@ -117,12 +121,12 @@ def _unchanged_rows(
     table, spec = marks.table, marks.table.spec
     narrow = [table.key, "source_rowid", *table.columns, *(f"own_{column}" for column in table.columns), "releases"]
     frames = []
-    for path in release.lake.files(table.asset):
-        read = pl.read_parquet(path, hive_partitioning=False).filter(pl.col("source_file") == file.label)
-        read = read.join(wanted.select(table.key), on=table.key, how="semi")
-        if read.is_empty():
+    for paths in _groups(release.lake, table.asset):
+        known = pl.scan_parquet(paths, hive_partitioning=False).filter(pl.col("source_file") == file.label)
+        known = known.join(wanted.lazy().select(table.key), on=table.key, how="semi").collect()
+        if known.is_empty():
             continue
-        read = read.select("source_rowid", *(pl.col(marks.stored_as.get(c, c)).alias(c) for c in spec.columns))
+        read = known.select("source_rowid", *(pl.col(marks.stored_as.get(c, c)).alias(c) for c in spec.columns))
         same = [read.select(table.key).clear()]
         for batch in file.database.read_rows(spec, read["source_rowid"].to_list()):
             now = with_own_values(table, ledger, batch.filter(pl.col("problems").list.len() == 0), file.label)
@@ -132,5 +136,20 @@ def _unchanged_rows(
             )
             frames.append(now.join(as_read, on="source_rowid", how="semi").select(narrow))
             same.append(as_read.select(table.key))
-        outcome.changed_since += read.join(pl.concat(same), on=table.key, how="anti")[table.key].sort().to_list()
+        changed = known.join(pl.concat(same), on=table.key, how="anti").sort("event_date", table.key)
+        outcome.changed_since += changed[table.key].to_list()
     return pl.concat(frames) if frames else None
+
+
+def _groups(lake: Lake, asset: str) -> Iterator[list[Path]]:
+    """The files of neighbouring days, about GROUP_ROWS rows together: asking the source costs something each time."""
+    group: list[Path] = []
+    rows = 0
+    for partition, stored in lake.partitions(asset).items():
+        group.append(lake.path(asset, partition))
+        rows += stored.rows
+        if rows >= GROUP_ROWS:
+            yield group
+            group, rows = [], 0
+    if group:
+        yield group

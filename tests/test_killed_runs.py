@@ -127,7 +127,18 @@ def outcome(home: Path) -> dict[str, Any]:
 
 def strays(home: Path) -> list[str]:
     """Files that belong to no publication."""
-    known = {"sources", "lake", "exports", "snapshots", "runs", "warehouse.duckdb", "lock", "state"}
+    known = {
+        "sources",
+        "lake",
+        "exports",
+        "snapshots",
+        "runs",
+        "warehouse.duckdb",
+        "lock",
+        "state",
+        "pending_review",
+        "approved",
+    }
     found = [str(path) for path in home.iterdir() if path.name not in known]
     found += [str(path) for path in home.rglob("*.tmp")]
     listed = {

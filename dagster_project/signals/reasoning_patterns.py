@@ -11,6 +11,7 @@ language is judged by its equations, lists and tool calls.
 """
 
 import re
+from functools import cache
 from typing import NamedTuple
 
 
@@ -29,7 +30,7 @@ class Pattern(NamedTuple):
 _ASCII = {
     r"\b": r"(?-u:\b)",
     r"\w": "[0-9a-zA-Z_]",
-    r"\W": "[^0-9a-zA-Z_]",
+    r"\W": r"[ \t\r\n!-/:-@\[-^`{-~]",
     r"\d": "[0-9]",
     r"\s": r"[ \t\r\n]",
 }
@@ -477,7 +478,7 @@ PATTERNS = (
         "|should(?:'ve| have| also)|could have|needs? to|disregards?|chooses?|chose|confuses?|repeats?|lists?"
         "|explains?|describes?|acknowledges?|identif(?:y|ies)|suggests?|implies|goes|discuss?es|addresses|focuses"
         "|presents|offers|tries|attempts|begins|starts|ends|refers|treats|relies|applies|interprets|introduces|omits"
-        "|overlooks|violates|covers|touches|counts|divides|doubles|displays|shows|already|would have|as (?:explained"
+        "|overlooks|violates|covers|touches|counts|names|divides|doubles|displays|shows|already|would have|as (?:explained"
         "|stated|given)|agrees|arrives|reaches|jumps|skips|appears|seems|should (?:first|also|address|mention"
         "|explain|include|have|clearly)|could be|was (?:wrong|incorrect|not)|lacks?|contains?|includes?"
         "|misunderstood|understood|is (?:mixing|missing|confusing|right until|correct until|too|lacking|vague"
@@ -961,11 +962,13 @@ PATTERNS = (
 IMPORTANCE = {"principle_verb": 0.9, "principle": 0.7}
 
 
+@cache
 def signal_pattern(*signals: str) -> str:
     """All patterns of these signals as one, ready for the engine: one pass over the text finds any of them."""
     return ready("|".join(f"(?:{record.pattern})" for record in PATTERNS if record.signal in signals))
 
 
+@cache
 def signal_patterns(signal: str, at_once: int) -> list[tuple[tuple[str, ...], str]]:
     """(what they need, the patterns as one) of a signal, a few at a time: many long ones would outgrow the engine's cache."""
     by_need: dict[tuple[str, ...], list[str]] = {}

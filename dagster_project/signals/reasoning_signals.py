@@ -1,8 +1,8 @@
 """What the answers show (rule D3): their texts as the patterns want them, and the signals found in each.
 
-A text of 2 KB is not scanned for everything. A signal is looked for where it would stand (the opening, the closing), and
-only in the rows whose type it could still change; a search for plain strings, which is almost free, goes first wherever
-one is necessary for a match. None of that changes a verdict, it only makes it cheap.
+A text of 2 KB is not scanned for everything. A signal is looked for where an answer would say it (the opening, the
+closing), and only in the rows whose type it could still change. Where every match needs one of a few plain strings, a
+search for those, which is almost free, picks the rows first; that alone never changes a verdict.
 """
 
 import re

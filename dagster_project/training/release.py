@@ -209,17 +209,16 @@ def dataset_card(manifest: dict[str, Any]) -> str:
 
 
 def publication_of_release(run: MillRun, exports: Path) -> Iterator[tuple[Path, Path]]:
-    """Where the built release goes: nowhere if it is published already, else under its day, or its day and a number."""
+    """Where the built release goes: nowhere if the day's newest holds the same, else under its day, or its day and a number."""
     built = run.lake.staging / "release"
     if not built.exists():
         return
+    newest = latest_release(exports, run.release_date)
+    if newest.exists() and _same_files(built, newest):
+        return
+    number = int(newest.suffix[1:] or 1) + 1 if newest.exists() else 1
     name = run.release_date.strftime("%Y%m%d")
-    number = 1
-    while (target := exports / (name if number == 1 else f"{name}.{number}")).exists():
-        if _same_files(built, target):
-            return
-        number += 1
-    yield built, target
+    yield built, exports / (name if number == 1 else f"{name}.{number}")
 
 
 def latest_release(exports: Path, day: date) -> Path:
