@@ -83,7 +83,7 @@ ALL = (
         "raw_distillation__preference_pairs",
         "A good and a bad answer, both written by the teacher.",
         ("id",),
-        """id prompt good_response bad_response reason? domain created_at extra? occurred_at event_date source_file
+        """id prompt good_response bad_response? reason? domain created_at extra? occurred_at event_date source_file
         source_rowid repairs prompt_key split interaction_key""",
         is_by_day=True,
         unchecked=UNCHECKED,

@@ -90,7 +90,7 @@ PAIRS = TableSpec(
         "id": "id", "prompt": "text", "good_response": "text", "bad_response": "text", "reason": "text",
         "domain": "text", "created_at": "real",
     },
-    required=("id", "created_at", "prompt", "good_response", "bad_response", "domain"),
+    required=("id", "created_at", "prompt", "good_response", "domain"),
     key="id",
     event_time="created_at",
     edited=("created_at",),
