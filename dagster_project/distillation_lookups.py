@@ -19,6 +19,7 @@ JSON_COLUMNS = ("reasoning_steps", "tool_usage", "corrections", "principles")
 HIDDEN = ("thread_key", "answer_hash", "attempt_hash", "content_hash", "interaction_key", "thought_id")
 # The ways of M1, of which the first that finds any feedback counts.
 WAYS = {1: "response", 2: "session and question", 3: "question and answer"}
+SAID = ("feedback_id", "effective_type", "sentiment", "flag_type", "occurred_at", "is_escalated")
 
 
 def where(lake: Lake, table: str, condition: pl.Expr) -> pl.DataFrame:
@@ -157,7 +158,7 @@ def _review(
     return told
 
 
-def feedback_about(lake: Lake, ids: Sequence[str]) -> pl.DataFrame:
+def feedback_about(lake: Lake, ids: Sequence[str], said: Sequence[str] = SAID) -> pl.DataFrame:
     """The active feedback rows M1 finds for examples, and the way it found them; as `core__distillation` counts them."""
     keys = ("source_id", "session_id", "prompt_key", "answer_hash", "attempt_hash")
     answers = where(lake, ANSWERS, pl.col("example_id").is_in(ids)).select("example_id", *keys)
@@ -165,7 +166,6 @@ def feedback_about(lake: Lake, ids: Sequence[str]) -> pl.DataFrame:
         answers["prompt_key"].implode()
     )
     active = where(lake, "core__feedback", (pl.col("status") == "active") & known)
-    said = ("feedback_id", "effective_type", "sentiment", "flag_type", "occurred_at", "is_escalated")
     active = active.select(*said, "response_id", "session_id", "prompt_key", pl.col("answer_hash").alias("rated_hash"))
     is_answer = pl.col("rated_hash") == pl.col("answer_hash")
     is_not_attempt = pl.col("rated_hash").ne_missing(pl.col("attempt_hash"))

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from dagster_project.distillation_lookups import feedback_about
 from dagster_project.lake import Lake
 from dagster_project.review.texts import ENTRIES, scan
 from dagster_project.signals.text_keys import SPACES
@@ -25,9 +26,9 @@ WRITTEN = ("feedback_id", "correction", "what_was_wrong", "comparison_basis", "f
 
 def remarks_on_examples(lake: Lake, ids: pl.Series) -> pl.DataFrame:
     """id and feedback: the active rows about each example (M1), newest first."""
-    voices = _voices(lake, ids)
-    if voices.is_empty():
+    if ids.is_empty():
         return pl.DataFrame(schema=REMARKS)
+    voices = feedback_about(lake, ids.to_list(), (*VOICE, "is_escalated")).rename({"example_id": "id"})
     has_more = pl.col("effective_type") != "rating"
     written = _written(lake, voices.filter(has_more))
     lines = voices.join(written, on="feedback_id", how="left").with_columns(in_words().alias("line"))
@@ -49,27 +50,6 @@ def remarks_on_corrections(lake: Lake, corrections: pl.DataFrame) -> pl.DataFram
     return written.filter(wrong.is_not_null()).select(
         id="feedback_id", feedback=pl.concat_list(pl.format("what was wrong: {}", wrong))
     )
-
-
-def _voices(lake: Lake, ids: pl.Series) -> pl.DataFrame:
-    """M1: active feedback about the teacher's answer, found in three ways of which the first that finds any counts."""
-    if ids.is_empty():
-        return pl.DataFrame(schema={"id": pl.String})
-    keys = ("source_id", "session_id", "prompt_key", "answer_hash")
-    examples = scan(lake, "core__distillation").filter(pl.col("example_id").is_in(ids.implode()))
-    answers = examples.select(pl.col("example_id").alias("id"), *keys).collect()
-    same_response = pl.col("response_id").is_in(answers["source_id"].implode())
-    same_prompt = pl.col("prompt_key").is_in(answers["prompt_key"].implode())
-    active = scan(lake, "core__feedback").filter((pl.col("status") == "active") & (same_response | same_prompt))
-    active = active.select(*VOICE, "response_id", *keys[1:], "is_escalated").collect()
-    is_same_answer = pl.col("answer_hash") == pl.col("answer_hash_right")
-    found = (
-        answers.join(active, left_on="source_id", right_on="response_id"),
-        answers.join(active, on=["session_id", "prompt_key"]).filter(pl.col("is_escalated") | is_same_answer),
-        answers.join(active, on=["prompt_key", "answer_hash"]).filter("is_escalated"),
-    )
-    ways = [rows.select("id", *VOICE, pl.lit(way).alias("way")) for way, rows in enumerate(found)]
-    return pl.concat(ways).filter(pl.col("way") == pl.col("way").min().over("id"))
 
 
 def _written(lake: Lake, voices: pl.DataFrame) -> pl.DataFrame:
