@@ -19,6 +19,7 @@ LONGEST_QUOTE = 300  # code points
 READ = "read in the answer"
 AWAITED = "awaited"
 LEFT_TO_USER = "left to the user"
+UNSPECIFIED = "unspecified"
 
 _OUTPUT = r"Observation[ 0-9*]*:|```(?:output|tool_output)|<(?:tool_response|information|output)>|->|→"
 _QUOTED = r"^[\"'`](.*)[\"'`]$"
@@ -114,25 +115,30 @@ TOOL_FORMS = (
     ToolForm(
         "intent",
         r"(?i)(?P<purpose>(?:let me|i'll|i will|i'm going to)[^.\n]*)(?P<tool>)(?P<input>)",
-        "unspecified",
+        UNSPECIFIED,
         "Let me run the tests.",
-        "unspecified",
+        UNSPECIFIED,
         "",
     ),
 )
 
 
 def tool_usage(texts: pl.DataFrame) -> pl.DataFrame:
-    """(row, text) of answers that use tools -> (row, tool, purpose, input_pattern, output_handling)."""
+    """(row, text) of answers that use tools -> (row, tool, purpose, input_pattern, output_handling), at least one each."""
     rest = texts.with_columns(has_output=pl.col("text").str.contains(_OUTPUT))
     found = []
     for form in TOOL_FORMS:
+        if found and rest.is_empty():
+            break
         calls = _calls(rest, form)
         found.append(calls)
         rest = rest.join(calls.select("row").unique(), on="row", how="anti", maintain_order="left")
-        if rest.is_empty():
-            break
-    return _first(pl.concat(found).sort("row", maintain_order=True))
+    handling = pl.when("has_output").then(pl.lit(READ)).otherwise(pl.lit(AWAITED))
+    nothing = pl.lit("")
+    unnamed = rest.select(
+        "row", tool=pl.lit(UNSPECIFIED), purpose=nothing, input_pattern=nothing, output_handling=handling
+    )
+    return _first(pl.concat([*found, unnamed]).sort("row", maintain_order=True))
 
 
 def _calls(texts: pl.DataFrame, form: ToolForm) -> pl.DataFrame:
