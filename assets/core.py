@@ -9,7 +9,8 @@ from dagster_project.mill_run import STOP
 from dagster_project.publish import Mill, spec, sql_table, table_result
 from dagster_project.review.standing import bring_reviews_up_to_date
 
-core__voices = sql_table("core__voices")
+# nothing is made before all sources are read and let go of, which is what quarantine__rows does last
+core__voices = sql_table("core__voices", after=["quarantine__rows"])
 core__answers = sql_table("core__answers")
 core__feedback = sql_table("core__feedback")
 core__responses = sql_table("core__responses")
@@ -17,7 +18,7 @@ core__feedback_sessions = sql_table("core__feedback_sessions")
 core__correction_requests = sql_table("core__correction_requests")
 core__safety_queue = sql_table("core__safety_queue")
 core__signals = sql_table("core__signals")
-core__distillation_sources = sql_table("core__distillation_sources")
+core__distillation_sources = sql_table("core__distillation_sources", after=["quarantine__rows"])
 
 
 @dg.multi_asset(

@@ -47,7 +47,6 @@ def snapshot_table(
         STOP.check()
         with retries_if_locked(context, mill):
             account = bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united, mend)
-        mill.accounts[table] = account
         yield table_result(mill, table, account_results(mill, table, account))
 
     return read

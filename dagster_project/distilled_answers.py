@@ -32,7 +32,7 @@ TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"
 BESIDE = (f"{RAW}reasoning_patterns", f"{RAW}corrections")
 CODE = ("distilled_answers.py", "review/items.py", "signals", "sources", "training/distilled.py")
-GROUP_EXAMPLES = 8_000
+GROUP_EXAMPLES = 16_000
 EXTRACTED = ("reasoning_type", "reasoning_steps", "tool_usage", "corrections", "principles", "complexity")
 # What an example takes from the first of its source rows that has it.
 TEXTS = (

@@ -13,6 +13,7 @@ import pytest
 import assets.raw
 import assets.serving
 from dagster_project import publish
+from dagster_project.raw_tables import DatedIntake
 from tests.conftest import catalog, change, complaint, gristmill, main_source, published_content, run
 
 pytestmark = pytest.mark.slow
@@ -155,11 +156,11 @@ def test_a_source_is_free_once_it_is_read(published: Path, monkeypatch: pytest.M
         return tried
 
     store = publish.store_query
-    monkeypatch.setattr(assets.raw, "bring_feedback_up_to_date", trying(assets.raw.bring_feedback_up_to_date))
+    monkeypatch.setattr(DatedIntake, "bring_up_to_date", trying(DatedIntake.bring_up_to_date))
     monkeypatch.setattr(publish, "store_query", trying(store))
     monkeypatch.setattr(assets.serving, "publish", trying(assets.serving.publish))
     run(published)
-    assert written.pop("bring_feedback_up_to_date") is False
+    assert written.pop("bring_up_to_date") is False
     assert {"core__voices", "core__answers", "core__feedback", "train__excluded", "publish"} < written.keys()
     assert all(written.values()), written
     assert catalog(published)["publication"] == 2
