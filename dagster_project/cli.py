@@ -32,6 +32,7 @@ app.add_typer(review_app, name="review")
 given: dict[str, Any] = {"config": None, "home": None, "debug": False}
 
 INTERRUPTED_EXIT = 130
+MOST_REASONS = 5  # shown after a run
 
 
 @app.callback()
@@ -139,8 +140,10 @@ def _print_summary(mill: "MillRun") -> None:
     changed = ", ".join(map(str, changed_days[:5])) + (" ..." if len(changed_days) > 5 else "")
     typer.echo(f"  days read {len(days_read):>8,}, changed {len(changed_days):,} {changed}".rstrip())
     reasons = Counter(reason for row in quarantine(mill.config)["reasons"].to_list() for reason in row)
-    for reason, count in reasons.most_common(5):
+    for reason, count in reasons.most_common(MOST_REASONS):
         typer.echo(f"  refused  {count:>9,}  {reason}")
+    if len(reasons) > MOST_REASONS:
+        typer.echo(f"  refused  and {len(reasons) - MOST_REASONS} more reasons: `gristmill quarantine`")
     if waiting := sum(account.waiting for account in accounts.values()):
         typer.echo(f"  waiting  {waiting:>9,}  rows dated at or after as_of")
     partition = f"release_date={mill.release_date}"

@@ -162,7 +162,8 @@ def feedback_about(lake: Lake, ids: Sequence[str], said: Sequence[str] = SAID) -
     """The active feedback rows M1 finds for examples, and the way it found them; as `core__distillation` counts them."""
     keys = ("source_id", "session_id", "prompt_key", "answer_hash", "attempt_hash")
     answers = where(lake, ANSWERS, pl.col("example_id").is_in(ids)).select("example_id", *keys)
-    known = (pl.col("response_id").is_in(answers["source_id"].implode())) | pl.col("prompt_key").is_in(
+    named = pl.concat([answers, answers.with_columns(source_id="example_id")]).unique(["example_id", "source_id"])
+    known = (pl.col("response_id").is_in(named["source_id"].implode())) | pl.col("prompt_key").is_in(
         answers["prompt_key"].implode()
     )
     active = where(lake, "core__feedback", (pl.col("status") == "active") & known)
@@ -170,7 +171,7 @@ def feedback_about(lake: Lake, ids: Sequence[str], said: Sequence[str] = SAID) -
     is_answer = pl.col("rated_hash") == pl.col("answer_hash")
     is_not_attempt = pl.col("rated_hash").ne_missing(pl.col("attempt_hash"))
     found = (
-        answers.join(active, left_on="source_id", right_on="response_id").filter(is_answer | is_not_attempt),
+        named.join(active, left_on="source_id", right_on="response_id").filter(is_answer | is_not_attempt),
         answers.join(active, on=["session_id", "prompt_key"]).filter(
             is_answer | (pl.col("is_escalated") & is_not_attempt)
         ),

@@ -20,13 +20,13 @@ from dagster_project.signals.answer_flags import answer_flags
 from dagster_project.signals.edit_distance import changed_fraction
 from dagster_project.signals.feedback_keys import thread_keys
 from dagster_project.signals.interaction_keys import rebuilt_response
-from dagster_project.signals.json_columns import lengths, string_items
+from dagster_project.signals.json_columns import counts_of, lengths, string_items
 from dagster_project.signals.reasoning import extract_reasoning
 from dagster_project.signals.text_keys import SPACES, has_text, normal_answers
 from dagster_project.sources import distillation
 from dagster_project.sources.feedback import known_or, word
 from dagster_project.tables import store_days
-from dagster_project.training.distilled import quality_score
+from dagster_project.training.distilled import MIN_STEPS, quality_score
 
 TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"
@@ -249,6 +249,11 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("query").fill_null(""),
     )
     found = extract_reasoning(rows.select("query", "sam_attempt", "claude_response"))
+    # steps the source has stored are reasoning, even if the answer alone does not show it
+    is_told = (lengths(rows["reasoning_steps"]) >= MIN_STEPS) & (found["reasoning_type"] == "direct")
+    found = found.with_columns(
+        pl.when(is_told).then(pl.lit("chain_of_thought")).otherwise("reasoning_type").alias("reasoning_type")
+    )
     lacking = {c: pl.col(c).is_null() for c in EXTRACTED}
     stored_type = distillation.known_reasoning_type("reasoning_type")
     rows = rows.hstack(found.select(pl.col(c).alias(f"{c}_found") for c in EXTRACTED)).with_columns(
@@ -261,7 +266,7 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
     )  # fmt: skip
     rows = rows.with_columns(
         lengths(rows["reasoning_steps"]).alias("step_count"),
-        lengths(rows["corrections"], "$.sam_errors").alias("error_count"),
+        counts_of(rows["corrections"], "$.sam_errors").alias("error_count"),
         lengths(rows["principles"]).alias("principle_count"),
     ).with_columns((pl.col("error_count") > 0).alias("has_sam_errors"))
     stored = string_items(rows["quality_flags"]).fill_null([]).alias("stored_flags")

@@ -92,7 +92,7 @@ ALL = (
         "raw_distillation__reasoning_patterns",
         "How the teacher reasoned in a row of `examples`.",
         ("id",),
-        """id example_id reasoning_type? reasoning_steps? tool_usage? complexity? confidence? created_at? extra? source_file
+        """id example_id? reasoning_type? reasoning_steps? tool_usage? complexity? confidence? created_at? extra? source_file
         source_rowid repairs""",
         unchecked=UNCHECKED,
     ),
@@ -100,7 +100,7 @@ ALL = (
         "raw_distillation__corrections",
         "What SAM got wrong in a row of `examples`.",
         ("id",),
-        """id example_id error_type? what_sam_said? what_was_wrong? correct_answer? improvements? lesson_learned? created_at?
+        """id example_id? error_type? what_sam_said? what_was_wrong? correct_answer? improvements? lesson_learned? created_at?
         extra? source_file source_rowid repairs""",
         unchecked=UNCHECKED,
     ),
@@ -108,7 +108,7 @@ ALL = (
         "raw_distillation__review_queue",
         "The source's own review queue; our own decides, this one is kept to look at.",
         ("id",),
-        """id example_id priority? reason? status? assigned_to? created_at? updated_at? extra? source_file source_rowid
+        """id example_id? priority? reason? status? assigned_to? created_at? updated_at? extra? source_file source_rowid
         repairs""",
         unchecked=UNCHECKED,
     ),

@@ -21,12 +21,13 @@ def load_queue(config: Config, wanted: Collection[str] = ()) -> list[ReviewItem]
     """What a reviewer of this home may be offered, most valuable first: the top of the queue as published, and what was judged.
 
     What was judged is there for a blind second look and for changing one's mind. It has the rank of the item it stands before.
-    `wanted` are ids to be found wherever in the queue they are.
+    `wanted` are ids to be found wherever they are, also outside the queue: a person may overrule a score or the source.
     """
     lake = published(config)
     most = config.review_batch * BATCHES_AT_HAND
     waiting = first_in_queue(lake, most, wanted)
-    judged = _judged(lake, _judged_ids(lake, most), waiting)
+    ids = pl.concat([pl.Series(list(wanted), dtype=pl.String), _judged_ids(lake, most)]).unique(maintain_order=True)
+    judged = _judged(lake, ids, waiting)
     return with_texts(lake, _ranked(pl.concat([waiting, judged])))
 
 

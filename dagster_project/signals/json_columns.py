@@ -53,3 +53,13 @@ def string_items(arrays: pl.Series) -> pl.Series:
 def lengths(arrays: pl.Series, path: str = "$") -> pl.Series:
     """How many elements the array at a path has; 0 where there is none."""
     return _asked(arrays.to_frame("a"), {"n": f"coalesce(json_array_length(a, '{path}'), 0)::bigint"})["n"]
+
+
+def counts_of(objects: pl.Series, path: str) -> pl.Series:
+    """The same, but a text or an object in place of the array is one element, unless it is empty: it says something."""
+    kinds = f"""case json_type(a, '{path}')
+        when 'ARRAY' then json_array_length(a, '{path}')
+        when 'OBJECT' then (len(json_keys(a, '{path}')) > 0)::bigint
+        when 'VARCHAR' then (json_extract_string(a, '{path}') <> '')::bigint
+    end"""
+    return _asked(objects.to_frame("a"), {"n": f"coalesce({kinds}, 0)::bigint"})["n"]

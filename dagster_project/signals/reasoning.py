@@ -8,7 +8,7 @@ decided from the strongest evidence to the weakest:
 3. tool_use: the answer says that it runs or looks up something now.
 4. chain_of_thought: a block of thoughts, three computations, or a computation and a final answer.
 5. meta_cognitive: it doubts its own knowledge, more than once or in a short answer.
-6. tool_use: it proposes commands, in more shell blocks than it has blocks of other code. A block of Python (or a script
+6. tool_use: it proposes commands, in more shell blocks than it has blocks of other code, or two or more in its lines. A block of Python (or a script
    that was asked for) is the deliverable, not a tool; a package installed on the way to it is not the point either.
 7. chain_of_thought: two computations, thinking aloud, or an argument that ends in an answer.
 8. multi_step: labelled phases, or a list of instructions introduced or asked for as steps; not tips, names or items.
@@ -116,9 +116,12 @@ def _judged(signals: pl.DataFrame) -> pl.DataFrame:
     works_out = (((col("label_count") >= 2) | (col("number_count") >= 3)) & (col("equation_count") >= 1)) | (
         (col("label_count") >= 2) & (col("weak_equation_count") >= 2)
     )
-    derives = (col("equation_count") >= 2) | col("has_final") | thinks_aloud | sets_out | explains | argues | works_out
-
     asked_for = col("how_to") | col("wants_plan")
+    settles = col("has_verdict") & ~asked_for
+    derives = pl.any_horizontal(
+        col("equation_count") >= 2, "has_final", thinks_aloud, sets_out, explains, argues, works_out, settles
+    )
+
     is_list_of_things = ~col("is_sequence") & (col("is_collection") | col("wants_collection"))
     numbers_steps = (col("number_count") >= 3) & (
         ((col("number_instructions") >= 0.4 * col("number_count")) & (col("is_sequence") | asked_for))
@@ -129,6 +132,7 @@ def _judged(signals: pl.DataFrame) -> pl.DataFrame:
     )
     has_phases = (
         (col("label_count") >= 2)
+        | (col("inline_label_count") >= 2)
         | col("is_ordered")
         | (col("wants_plan") & ((col("heading_count") >= 3) | (col("bullet_count") >= 4)) & ~col("wants_collection"))
         | ((numbers_steps | bullets_steps | col("instructs")) & ~is_list_of_things)

@@ -120,6 +120,14 @@ TOOL_FORMS = (
         UNSPECIFIED,
         "",
     ),
+    ToolForm(
+        "inline",
+        r"`(?P<input>(?:[$] |sudo )?[a-z][a-z0-9-]* [^`\n]+)`(?P<tool>)",
+        "shell",
+        "Run `git status` first.",
+        "git",
+        "git status",
+    ),
 )
 
 
@@ -152,10 +160,10 @@ def _calls(texts: pl.DataFrame, form: ToolForm) -> pl.DataFrame:
     )
     calls = calls.with_columns(pl.lit("").alias(name) for name in ("purpose", "later") if name not in calls.columns)
     calls = calls.with_columns(pl.coalesce(pl.col("input"), pl.col("later")).fill_null("").alias("input"))
-    if form.name == "shell":
+    if form.default == "shell":
         calls = _commands(calls)
     tool = _quote("tool").str.strip_chars("\"'`")
-    without_output = LEFT_TO_USER if form.name == "shell" else AWAITED
+    without_output = LEFT_TO_USER if form.default == "shell" else AWAITED
     return calls.select(
         "row",
         tool=pl.when(tool == "").then(pl.lit(form.default)).otherwise(tool),
@@ -198,7 +206,9 @@ def corrections(answers: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     )
     said = said.join(answers.select("row", "attempt", "is_code_counted"), on="row", maintain_order="left")
     names = pl.any_horizontal(
-        pl.col("low").str.contains(pattern) for _, pattern in signal_patterns("correction", at_once=8)
+        pl.col("low").str.contains(pattern)
+        for signal in ("correction", "third_person_correction", "named_attempt")
+        for _, pattern in signal_patterns(signal, at_once=8)
     )
     names_code = pl.col("is_code_counted") & pl.col("low").str.contains(signal_pattern("code_correction"))
     # Where no sentence names an error, those that find fault do, and else the first one.

@@ -252,6 +252,16 @@ PATTERNS = (
         "```bash\nls\n```",
     ),
     Pattern(
+        "told_command",
+        r"\b(?:run|running|use|using|execute|type|enter|issue|try|with|then|and|or|do)(?: the command)?:? `(?:\$ |sudo "
+        r")?(?:git|npm|npx|yarn|pnpm|pip3?|docker|docker-compose|kubectl|helm|apt|apt-get|brew|conda|cargo|systemctl"
+        r"|journalctl|chmod|chown|curl|wget|ssh|scp|rsync|tar|grep|find|sed|awk|ls|cd|rm|cp|mv|mkdir|ps|kill|lsof|netstat|ss"
+        r"|ping|dig|df|du|make|terraform|aws|gcloud|az|psql|mysql|pytest|poetry|uv|dnf|yum|pacman|ufw|crontab) [^`\n]+`",
+        "a command in the line that the reader is told to run",
+        "run `git revert head`",
+        "`git merge` joins two histories",
+    ),
+    Pattern(
         "wants_script",
         r"\b(?:write|create|make|generate|need|want|develop|provide|give me|build)\b[^.?\n]*\b(?:script|one-liner"
         r"|bash function|shell function|dockerfile|makefile|alias)\b",
@@ -426,7 +436,7 @@ PATTERNS = (
         "the code above prints the total",
     ),
     Pattern(
-        "correction",
+        "third_person_correction",
         r"\b(?:they|the (?:person|student|author|writer|assistant|model|bot|solver)|he or she"
         rf"|whoever \w+ this) (?:has |have |also |then |simply |accidentally |clearly )*(?:{_SLIPPED}|forgets?"
         "|fails to|did not (?:account|consider|factor|add|subtract|multiply|include)|didn't (?:account|consider"
@@ -465,6 +475,82 @@ PATTERNS = (
         "calls the answer to something wrong",
         "the answer regarding the album is incorrect",
         "the answer to the riddle is a shadow",
+    ),
+    Pattern(
+        "correction",
+        r"\A\W*(?:actually|well|unfortunately|sorry),? no\b[.,:;!]",
+        "a plain no at the very beginning",
+        "actually, no. the capital is canberra.",
+        "actually, no one knows.",
+    ),
+    Pattern(
+        "correction",
+        r"\A\W*you(?:'re| are|'ve got| were) (?:(?:very|really|so|pretty|almost|quite|nearly|mostly) )*(?:close|there"
+        r"|right|correct|on the right track|it)(?:,? but\b|, though\b|, however\b|[.!:;] (?:but|however)\b)",
+        "a friendly no to the one who wrote the attempt",
+        "you're close, but the loop ends too early.",
+        "you're close to the station.",
+    ),
+    Pattern(
+        "correction",
+        rf"{_START}the (?:\w+ )?(?:answer|value|figure|result|date|year|number|name|formula|unit|total|city|author|sum"
+        r"|count|sign|signature|definition|quote|order|spelling)s? (?:given|provided|stated|above|you gave|of [^.,\n]{1,30}"
+        rf"|in the (?:answer|attempt|response)) (?:is|are|was|were) {_ADVERBS}(?:wrong|incorrect|inaccurate|mistaken"
+        r"|not (?:right|correct))\b",
+        "calls what was given wrong",
+        "the date given is wrong.",
+        "the date of birth is required.",
+    ),
+    Pattern(
+        "correction",
+        rf"\b(?:the attempt|sam|sam's (?:\w+ )?(?:{_ANSWER}|{_CODE})|(?:your|the (?:previous|earlier|original"
+        rf"|initial|given)) (?:answer|response|attempt|reply)|the (?:answer|response) (?:given|provided))\b"
+        r"(?:[^.\n]|\.\d)*(?:,|\band|\bbut) (?:\w+ )?(?:which |that |this )(?:is|was|causes|introduces)"
+        r" (?:the|an?) (?:\w+ )?(?:bug|error|mistake|fault|flaw|problem|issue)\b",
+        "tells what the attempt did and calls it the fault",
+        "the attempt assigned its result, which is the bug.",
+        "the attempt assigned its result, which is the fast way.",
+    ),
+    Pattern(
+        "correction",
+        r"\b(?:the attempt|sam|sam's (?:answer|response|attempt|code|reply|version)|(?:the (?:previous|earlier|original"
+        r"|initial)) (?:answer|response|attempt|reply)|the (?:answer|response) (?:given|provided)|your (?:answer"
+        rf"|response|attempt)) {_ADVERBS}(?:fails|(?:is|was) missing|breaks|got (?:\w+ ){{1,3}}wrong|gets"
+        r" (?:\w+ ){1,3}wrong|returns the wrong|uses the wrong|used the wrong|gave the wrong|gives the wrong|reversed"
+        r"|swapped|mislabel(?:s|ed|led)|miscalculat(?:es|ed)|miscount(?:s|ed)|named the wrong|crashes)\b",
+        "says how the attempt fails",
+        "the previous answer fails when the list is empty",
+        "the attempt on the summit was made in may",
+    ),
+    # ---- general_talk: about the mistakes that people make, none of which is the attempt's
+    Pattern(
+        "general_talk",
+        r"\b(?:students|people|beginners|learners|writers|developers|programmers|candidates|applicants|speakers|authors"
+        r"|users|teams|companies|managers|investors|players|drivers|parents|teachers|children|newcomers|essays"
+        r"|everyone|employees|customers)\b|\bcommon (?:\w+ )?(?:mistakes?|errors?|pitfalls?|misconceptions?)\b",
+        "speaks of people in general",
+        "students often make these mistakes",
+        "the student made a mistake",
+    ),
+    # ---- named_attempt and fault: a correction where one sentence has both and the answer approves of nothing
+    Pattern(
+        "named_attempt",
+        r"(?:\bsam's (?:\w+ )?(?:answer|response|attempt|reply|solution|code|version|explanation)|\b(?:the|your"
+        r"|this) (?:previous|earlier|original|initial) (?:answer|response|attempt|reply)|\bthe (?:answer"
+        r"|response) (?:given|provided)|\bthe attempt (?:\w+(?:ed|es|s)|is|was|has|had|above|gave|said|wrote|took|left"
+        r"|put|forgot)) [^\n]{0,200}?\b(?:wrong|incorrect|error|mistake|bug|misses|missing|fails|overlooks|overlooked"
+        r"|missed)\b",
+        "names the attempt, and then a fault",
+        "sam's answer named sydney, and that is a mistake",
+        "sam's answer named canberra",
+    ),
+    Pattern(
+        "no_fault",
+        r"\b(?:no|without(?: any| an?)?|nothing|not|isn't|any|avoids?|prevents?|handles?|handled|catch(?:es)?"
+        r"|fix(?:es|ed)?) (?:the |an? |\w+ )?(?:wrong|incorrect|errors?|mistakes?|bugs?|missing|fails)\b",
+        "denies that there is a fault",
+        "there is nothing wrong with it",
+        "there is something wrong with it",
     ),
     # ---- about_answer and wrongness: a correction where both are found, or where wrongness meets a quote of the attempt
     Pattern(
@@ -745,7 +831,8 @@ PATTERNS = (
     Pattern(
         "setting_up",
         r"\b(?:we (?:are|'re) given|we (?:know|see|note|notice|observe) that|we (?:need|want|have|must) to (?:find"
-        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)|suppose\b"
+        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)|let (?:the|an?|his|her|their|its) (?:\w+ ){1,4}(?:be|cost"
+        r"|have|weigh|equal) \$?[a-z]\$?\b|suppose\b"
         r"|assume (?:that|for)\b|given that\b|for contradiction|we can (?:start|begin|factor|rewrite|write|use"
         r"|simplify|express))|\bto (?:find|determine|solve|calculate|decide|compute|figure out|answer|get|see"
         r"|check)\b(?:[^.\n]|\.\d)*\b(?:we|i|let|consider|substitute|plug|apply)\b",
@@ -824,6 +911,15 @@ PATTERNS = (
         "so x = 5",
         "the set = everything",
     ),
+    # ---- verdict: labelled steps that end in one are an argument, looked for in the last lines only
+    Pattern(
+        "verdict",
+        f"{_START}(?:so|therefore|thus|hence|conclusion:|in conclusion),? (?:yes|no|the answer|all|every|each|none"
+        r"|(?:it|he|she|this|they|we|there) (?:must|cannot|can't|is (?:true|false|valid|impossible|certain)))\b",
+        "the last step says yes or no, or what must be",
+        "every razzie is a lazzy. so yes, it is one.",
+        "add the leaves. so the tea is ready.",
+    ),
     # ---- conclusion and premise: counted
     Pattern(
         "conclusion",
@@ -869,6 +965,21 @@ PATTERNS = (
         "asks for a procedure",
         "how do i repot a plant?",
         "how many plants are there?",
+    ),
+    Pattern(
+        "how_to",
+        r"^(?:please )?(?:set up|install|configure|deploy|assemble|repair|bake|cook|migrate|upgrade|replace|clean"
+        r"|unclog|prepare|start|open|launch|change|connect|build) (?:an?|my|the|our|some) ",
+        "an order to do something, which a procedure answers",
+        "set up a blog",
+        "set the scene for a novel",
+    ),
+    Pattern(
+        "inline_label",
+        rf"(?:^|[.!?;]\s+)\W{{0,4}}(?:{_LABEL}) \d{{1,2}}(?: ?[-–] ?\d{{1,2}})?\**:",
+        "a labelled phase, also in the middle of a line",
+        "walk. week 2: jog.",
+        "in week 2 you jog",
     ),
     Pattern(
         "wants_plan",

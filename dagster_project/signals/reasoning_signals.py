@@ -131,6 +131,7 @@ def signals_of(answers: pl.DataFrame) -> pl.DataFrame:
     open_ = ~(strong["tool_call"] | strong["tool_intent"] | strong["is_correction"] | computes)
 
     shell = _shell_use(answers, among=open_ & has_code)
+    shell |= _counted(prose, "told_command", among=_may_have_commands(prose, open_ & ~has_code)) >= 2
     is_script = _found(query, "wants_script", among=shell)
     doubts = _looked_up(open_, lambda some: _ends(some).str.count_matches(signal_pattern("doubt")), prose)
     # What a list is matters unless the type is certain and has no steps.
@@ -138,6 +139,7 @@ def signals_of(answers: pl.DataFrame) -> pl.DataFrame:
     argues = _found(argument, "strong_conclusion", among=open_ & (doubts < 2))
     sets_up = _found(opening, "setting_up", among=open_)
     may_label = _looked_up(with_list, lambda some: some.str.contains(_MAY_BE_LABEL), prose)
+    inline_labels = _counted(prose, "inline_label", among=open_ & may_label)
     explains = _found(opening, "explanation", among=open_ & ~has_code)
     how_to = _found(query, "how_to", among=every)
     return pl.DataFrame(
@@ -147,6 +149,8 @@ def signals_of(answers: pl.DataFrame) -> pl.DataFrame:
             "shell_use": shell & ~is_script,
             "doubt_count": doubts,
             "may_have_list": _may_have_list(prose, with_list, may_label),
+            "inline_label_count": inline_labels,
+            "has_verdict": _found(prose.str.tail(CLOSING), "verdict", among=inline_labels >= 2),
             "thinks": _found(opening, "thinking", among=open_),
             "explains": explains,
             "sets_up": sets_up,
@@ -172,6 +176,10 @@ def _corrections(answers: pl.DataFrame, query: pl.Series) -> dict[str, pl.Series
     is_code_counted = ~_found(query, "asks_about_code", among=has_attempt)
     found = _found_in_turn(low, "correction", among=has_attempt)
     found |= _found(low, "code_correction", among=has_attempt & is_code_counted & ~found)
+    is_general = _found(low, "general_talk", among=has_attempt & ~found)
+    found |= _found(low, "third_person_correction", among=has_attempt & ~found & ~is_general)
+    named = _found(low, "named_attempt", among=has_attempt & ~found)
+    found |= named & ~_found(low, "approval", "no_fault", among=named)
     # A critic finds fault and speaks about an answer, or quotes it, whatever the other words.
     faults = _found(low, "wrongness", among=has_attempt & ~found)
     faults &= ~_found(low, "approval", among=faults)
@@ -213,6 +221,10 @@ def _shell_use(answers: pl.DataFrame, among: pl.Series) -> pl.Series:
         heads.select("row", surplus=surplus).group_by("row").agg(pl.col("surplus").sum()).filter(pl.col("surplus") > 0)
     )
     return (among & False).scatter(rows["row"].sort(), True) if len(rows) else among & False
+
+
+def _may_have_commands(prose: pl.Series, among: pl.Series) -> pl.Series:
+    return _looked_up(among, lambda some: some.str.contains(" `", literal=True), prose)
 
 
 def _has_final(prose: pl.Series) -> pl.Series:

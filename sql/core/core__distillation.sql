@@ -18,13 +18,24 @@ feedback as (
     where status = 'active'
 ),
 
+-- an example's id is its winner's, with the table before it or as the source has it
+named as (
+    select example_id, source_id as response_id, answer_hash, attempt_hash
+    from answers
+
+    union
+
+    select example_id, example_id, answer_hash, attempt_hash
+    from answers
+),
+
 -- M1: feedback about the teacher's answer, found in three ways of which the first that finds any counts; what is said of
 -- SAM's attempt is about another answer, however it is found
 about as (
-    select answers.example_id, 1 as way, feedback.effective_type, feedback.sentiment, feedback.flag_type
-    from answers
-    join feedback on feedback.response_id = answers.source_id
-    where feedback.answer_hash = answers.answer_hash or feedback.answer_hash is distinct from answers.attempt_hash
+    select named.example_id, 1 as way, feedback.effective_type, feedback.sentiment, feedback.flag_type
+    from named
+    join feedback using (response_id)
+    where feedback.answer_hash = named.answer_hash or feedback.answer_hash is distinct from named.attempt_hash
 
     union all
 
