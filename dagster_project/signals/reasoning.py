@@ -8,8 +8,9 @@ decided from the strongest evidence to the weakest:
 3. tool_use: the answer says that it runs or looks up something now.
 4. chain_of_thought: a block of thoughts, three computations, or a computation and a final answer.
 5. meta_cognitive: it doubts its own knowledge, more than once or in a short answer.
-6. tool_use: it proposes commands, in more shell blocks than it has blocks of other code, or two or more in its lines. A block of Python (or a script
-   that was asked for) is the deliverable, not a tool; a package installed on the way to it is not the point either.
+6. tool_use: it proposes commands, in more shell blocks than it has blocks of other code, or two within its sentences.
+   A block of Python (or a script that was asked for) is the deliverable, not a tool; a package installed on the way to
+   it is not the point either.
 7. chain_of_thought: two computations, thinking aloud, or an argument that ends in an answer.
 8. multi_step: labelled phases, or a list of instructions introduced or asked for as steps; not tips, names or items.
 9. meta_cognitive: one doubt at the beginning or the end of a longer answer.
@@ -132,7 +133,7 @@ def _judged(signals: pl.DataFrame) -> pl.DataFrame:
     )
     has_phases = (
         (col("label_count") >= 2)
-        | (col("inline_label_count") >= 2)
+        | (col("inline_label_count") >= 3)
         | col("is_ordered")
         | (col("wants_plan") & ((col("heading_count") >= 3) | (col("bullet_count") >= 4)) & ~col("wants_collection"))
         | ((numbers_steps | bullets_steps | col("instructs")) & ~is_list_of_things)

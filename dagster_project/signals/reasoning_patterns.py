@@ -74,6 +74,10 @@ _SLIPPED = (
     "|miscounted|swapped|omitted|left out|neglected|failed to|skipped|misapplied|mistook"
     rf"|made {_NUMBERS} (?:\w+ )?{_FLAWS})"
 )
+_PEOPLE = (
+    "(?:students|people|beginners|learners|writers|developers|programmers|candidates|applicants|speakers|authors|users|teams"
+    "|companies|managers|investors|players|drivers|parents|teachers|newcomers|employees|customers)"
+)
 _LABEL = r"(?:step|phase|stage|day|week|month|part|task|milestone|module|sprint|quarter|session|subtask|section)"
 _AMOUNT = r"[$€£]?\d[\d,.]*"
 _CALL_ENDS = ("[tool_calls]", ") ->", ")->", ") →", ")→", "] ->", "]->", "] →", "]→")
@@ -485,8 +489,9 @@ PATTERNS = (
     ),
     Pattern(
         "correction",
-        r"\A\W*you(?:'re| are|'ve got| were) (?:(?:very|really|so|pretty|almost|quite|nearly|mostly) )*(?:close|there"
-        r"|right|correct|on the right track|it)(?:,? but\b|, though\b|, however\b|[.!:;] (?:but|however)\b)",
+        r"\A\W*you(?:'re| are|'ve| were) (?:(?:very|really|so|pretty|quite|getting) )*(?:close|on the right track|(?:almost"
+        r"|nearly|mostly|partly|partially) (?:there|right|correct|got it))(?:,? but\b|, though\b|, however\b"
+        r"|[.!:;] (?:but|however)\b)",
         "a friendly no to the one who wrote the attempt",
         "you're close, but the loop ends too early.",
         "you're close to the station.",
@@ -525,9 +530,9 @@ PATTERNS = (
     # ---- general_talk: about the mistakes that people make, none of which is the attempt's
     Pattern(
         "general_talk",
-        r"\b(?:students|people|beginners|learners|writers|developers|programmers|candidates|applicants|speakers|authors"
-        r"|users|teams|companies|managers|investors|players|drivers|parents|teachers|children|newcomers|essays"
-        r"|everyone|employees|customers)\b|\bcommon (?:\w+ )?(?:mistakes?|errors?|pitfalls?|misconceptions?)\b",
+        rf"(?:{_START}|\b(?:many|most|some|new|inexperienced) (?:\w+ )?){_PEOPLE}\b|\b{_PEOPLE} (?:often|tend|commonly"
+        r"|usually|sometimes|frequently|typically|make|who)\b|\bcommon (?:\w+ )?(?:mistakes?|errors?|pitfalls?"
+        r"|misconceptions?)\b",
         "speaks of people in general",
         "students often make these mistakes",
         "the student made a mistake",
@@ -831,7 +836,8 @@ PATTERNS = (
     Pattern(
         "setting_up",
         r"\b(?:we (?:are|'re) given|we (?:know|see|note|notice|observe) that|we (?:need|want|have|must) to (?:find"
-        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)|let (?:the|an?|his|her|their|its) (?:\w+ ){1,4}(?:be|cost"
+        r"|determine|show|prove|calculate|compute|count)|let (?:\$?[a-z]\$?|us) (?:be|denote|=)|"
+        r"let (?:the|an?|his|her|their|its) (?:\w+ ){1,4}(?:be|cost"
         r"|have|weigh|equal) \$?[a-z]\$?\b|suppose\b"
         r"|assume (?:that|for)\b|given that\b|for contradiction|we can (?:start|begin|factor|rewrite|write|use"
         r"|simplify|express))|\bto (?:find|determine|solve|calculate|decide|compute|figure out|answer|get|see"

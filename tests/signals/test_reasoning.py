@@ -136,6 +136,39 @@ def test_praise_of_the_attempt_is_no_correction() -> None:
     assert reasoning_type(fault, attempt="They are policemen.") == "correction"
 
 
+@pytest.mark.parametrize(
+    ("response", "expected"),
+    [
+        ("Students often slip: they forget a thesis, they overlooked the other side. However, few plan.", "direct"),
+        ("SAM's answer is fine: there is nothing wrong with it.", "direct"),
+        ("The attempt on the summit failed, and two climbers were missing for a day.", "direct"),
+        ("Actually, no. The capital is Canberra. SAM's answer named the largest city.", "correction"),
+        ("The date given is wrong. The war ended in 1918.", "correction"),
+        ("`sort` returns None; the attempt assigned its result, which is the bug.", "correction"),
+        ("You're close, but the loop ends before the last element.", "correction"),
+        ("The answer of 360° is incorrect. Three triangles make 3 × 180° = 540°.", "correction"),
+        ("The previous answer fails when the list is empty.", "correction"),
+    ],
+)
+def test_a_fault_counts_where_it_is_the_attempts(response: str, expected: str) -> None:
+    assert reasoning_type(response, attempt="An earlier answer.") == expected
+
+
+@pytest.mark.parametrize(
+    ("query", "response", "expected"),
+    [
+        ("Undo my commit?", "Use `git reset --soft HEAD~1`. If it is pushed, run `git revert HEAD`.", "tool_use"),
+        ("Merge or rebase?", "`git merge` joins two histories, `git rebase` rewrites one.", "direct"),
+        ("What does the ball cost?", "Let the ball cost x. Then 2x + 1.00 = 1.10, so x = 0.05.", "chain_of_thought"),
+        ("Are bloops lazzies?", "Step 1: Bloops are razzies. Step 2: Razzies are lazzies. So yes.", "chain_of_thought"),
+        ("Help me run 5 km", "Week 1: Walk. Week 2: Jog for ten minutes. Week 3: Jog for twenty.", "multi_step"),
+        ("Set up a blog", "1. Choose a host.\n2. Install a theme.\n3. Write a post.\n4. Publish it.", "multi_step"),
+    ],
+)
+def test_evidence_within_a_line(query: str, response: str, expected: str) -> None:
+    assert reasoning_type(response, query) == expected
+
+
 def test_your_code_is_the_users_if_the_question_brings_code() -> None:
     response = "Your loop never ends, because i is not increased. Add i += 1."
     assert reasoning_type(response, "Write a loop.", "while i < 3: pass") == "correction"
