@@ -199,9 +199,20 @@ def run_in_process(assets: Sequence[Any], mill: MillRun, dagster_home: Path | No
             assets,
             resources={"mill": mill},
             instance=instance,
+            selection=dg.AssetSelection.all() - dg.AssetSelection.assets(*tables_without_a_source(mill)),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             tags=range_tags(*mill.choice.days) if mill.choice.days else {},
         )
+
+
+def tables_without_a_source(mill: MillRun) -> list[str]:
+    """Raw tables of systems nobody configured and the lake knows nothing of: their steps would only cost time."""
+    idle = tuple(f"raw_{system}__" for system, files in mill.config.sources.items() if not files)
+    tables = [name for name in TABLES if idle and name.startswith(idle)]
+    if "raw_feedback__entries" in tables:
+        tables.append("core__feedback_keys")  # made in the same step
+    known = {*mill.lake.catalog.sources, *(name for name, files in mill.lake.catalog.tables.items() if files)}
+    return [] if known & set(tables) else tables
 
 
 def range_tags(first: date, last: date) -> dict[str, str]:

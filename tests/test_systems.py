@@ -1,0 +1,37 @@
+"""Every system is optional (sources.md): one that is not configured gives empty tables, and what was read of it goes again."""
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from tests.conftest import catalog, run
+
+
+def examples(home: Path) -> int:
+    return pl.read_parquet(home / "lake" / "core__distillation" / "part-0.parquet").height
+
+
+@pytest.mark.slow
+def test_a_source_that_comes_and_goes(fresh: Path) -> None:
+    source, elsewhere = fresh / "sources" / "distillation.db", fresh.parent / "distillation.db"
+    source.rename(elsewhere)
+    assert "distillation" not in run(fresh).stdout
+    assert examples(fresh) == 0
+    assert not [name for name in catalog(fresh)["sources"] if name.startswith("raw_distillation__")]
+    elsewhere.rename(source)
+    assert "  distillation read " in run(fresh).stdout
+    assert examples(fresh) > 0
+    source.rename(elsewhere)
+    run(fresh)
+    assert examples(fresh) == 0
+    assert not [name for name in catalog(fresh)["tables"] if name.startswith("raw_distillation__")]
+
+
+@pytest.mark.slow
+def test_one_system_alone(fresh: Path) -> None:
+    for source in (fresh / "sources").glob("feedback*"):
+        source.unlink()
+    assert "feedback" not in run(fresh).stdout
+    assert examples(fresh) > 0
+    assert pl.read_parquet(fresh / "lake" / "core__feedback" / "part-0.parquet").is_empty()
