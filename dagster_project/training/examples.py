@@ -19,7 +19,7 @@ from dagster_project.training.templates import DISTILLATION, FEEDBACK, context
 
 BUCKET_RECORDS = 48_000
 MOST_BUCKETS = 256
-GROUP_ROWS = 50_000
+GROUP_ROWS = 40_000
 TEXTS = (
     "original_query", "original_response", "conversation_context", "correction", "what_was_wrong", "preferred_response",
 )  # fmt: skip
