@@ -1,4 +1,4 @@
-"""How valuable a distilled example is (D5) and whether it may leave for training (D6): expressions over its columns."""
+"""How valuable a distilled example is (D5), as an expression over its columns; whether it may leave is SQL (D6)."""
 
 import polars as pl
 
@@ -8,8 +8,6 @@ BASE = 50
 MIN_STEPS = 2
 MIN_COMPLEXITY = 5
 SHORT_ANSWER = 100
-# A pending example with one of these waits for a person, whatever its score.
-BLOCKING_FLAGS = ("repetition", "incomplete", "refusal")
 
 
 def quality_score() -> pl.Expr:
@@ -31,21 +29,6 @@ def quality_score() -> pl.Expr:
     hundredths = pl.sum_horizontal(BASE, *(applies.fill_null(False).cast(pl.Int64) * worth for applies, worth in parts))
     # Polars divides by a constant by multiplying with its reciprocal (35 / 100 is 0.35000000000000003); rounding mends it.
     return (hundredths.clip(0, 100) / 100).round(6).alias("quality_score")
-
-
-def is_ready(min_score: float, auto_ready: bool) -> pl.Expr:
-    """Whether a person approved it, or nobody judged it and, if that is allowed, its score and flags speak for it (D6).
-
-    Reads review_status (after our own decisions; a machine's review is pending), quality_score and quality_flags.
-    """
-    status = _word(pl.col("review_status"))
-    speaks_for_itself = (
-        pl.lit(auto_ready)
-        & (status == "pending")
-        & (pl.col("quality_score") >= round(min_score, 6))
-        & ~pl.any_horizontal(_has_flag(flag) for flag in BLOCKING_FLAGS)
-    )
-    return ((status == "approved") | speaks_for_itself).fill_null(False).alias("is_ready")
 
 
 def _has_flag(flag: str) -> pl.Expr:

@@ -1,4 +1,4 @@
-"""Rules D5 (score) and D6 (ready), against seed 2's own algorithm in decimals and against every combination of inputs."""
+"""Rule D5 (score), against seed 2's own algorithm in decimals and against every combination of inputs."""
 
 from decimal import Decimal
 from itertools import product
@@ -6,10 +6,8 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from dagster_project.training.distilled import BLOCKING_FLAGS, is_ready, quality_score
+from dagster_project.training.distilled import quality_score
 
 SCHEMA = {
     "step_count": pl.Int64,
@@ -138,67 +136,3 @@ def test_every_combination_is_what_the_seed_says() -> None:
     found = scores(*rows)
     assert found == [seed_score(row) for row in rows]
     assert all(value == round(value, 6) and 0 <= value <= 1 for value in found)
-
-
-def ready(
-    status: str | None, value: float | None, *flags: str, min_score: float = 0.7, auto_ready: bool = True
-) -> bool:
-    row = {"review_status": status, "quality_score": value, "quality_flags": list(flags)}
-    schema = {"review_status": pl.String, "quality_score": pl.Float64, "quality_flags": pl.List(pl.String)}
-    return pl.DataFrame([row], schema=schema).select(is_ready(min_score, auto_ready))["is_ready"].item()
-
-
-def test_a_person_decides() -> None:
-    """D6: approved is ready and rejected is not, whatever the score, the flags and the settings."""
-    for auto_ready in (True, False):
-        assert ready("approved", 0.0, *BLOCKING_FLAGS, auto_ready=auto_ready)
-        assert ready("approved", None, auto_ready=auto_ready)
-        assert not ready("rejected", 1.0, auto_ready=auto_ready)
-
-
-@pytest.mark.parametrize(
-    ("value", "min_score", "expected"),
-    [
-        (0.7, 0.7, True),
-        (0.69, 0.7, False),
-        (0.9, 0.7, True),
-        (0.65, 0.65, True),
-        (0.3, 0.1 + 0.2, True),
-        (None, 0.0, False),
-    ],
-)
-def test_pending_needs_the_score(value: float | None, min_score: float, expected: bool) -> None:
-    assert ready("pending", value, min_score=min_score) is expected
-    assert ready("pending", value, min_score=min_score, auto_ready=False) is False
-
-
-@pytest.mark.parametrize("flag", ["repetition", "incomplete", "refusal"])
-def test_three_flags_hold_it_back(flag: str) -> None:
-    assert not ready("pending", 0.9, flag)
-    assert not ready("pending", 0.9, "too_short", f" {flag.upper()}")
-    assert ready("approved", 0.9, flag)
-
-
-def test_the_other_flags_do_not() -> None:
-    others = ("no_reasoning", "too_short", "too_long", "code_only", "uncertain", "outdated", "hallucination_risk")
-    assert ready("pending", 0.9, *others)
-
-
-def test_an_unknown_status_is_never_ready() -> None:
-    assert not ready(None, 1.0)
-    assert not ready("maybe", 1.0)
-
-
-@given(st.sampled_from(["pending", "approved", "rejected"]), st.integers(0, 100), st.booleans())
-def test_lowering_the_bar_never_holds_anything_back(status: str, hundredths: int, auto_ready: bool) -> None:
-    verdicts = [
-        ready(status, hundredths / 100, min_score=bar / 100, auto_ready=auto_ready) for bar in range(0, 101, 20)
-    ]
-    assert verdicts == sorted(verdicts, reverse=True)
-
-
-def test_the_score_of_seven_hundredths_parts_meets_the_default_bar() -> None:
-    """0.5 + 0.1 + 0.1 is exactly the bar, so it is ready."""
-    frame = pl.DataFrame([PLAIN | {"step_count": 2, "principle_count": 1}], schema=SCHEMA)
-    frame = frame.with_columns(quality_score(), review_status=pl.lit("pending"))
-    assert frame.select(is_ready(0.7, True))["is_ready"].to_list() == [True]
