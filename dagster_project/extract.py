@@ -9,6 +9,7 @@ What the columns mean is in `sources/`; which rows are refused is in `quarantine
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
 from urllib.parse import quote
@@ -18,6 +19,7 @@ import polars as pl
 import pyarrow as pa
 
 from dagster_project.errors import GristmillError
+from dagster_project.instants import EPOCH, day_numbers, epoch_seconds
 from dagster_project.looks import Look, LookCache, identity
 from dagster_project.sqlite_values import (
     SAMPLE_VALUES,
@@ -31,7 +33,9 @@ from dagster_project.sqlite_values import (
     fast_query,
     json_object,
     json_value,
+    near_days,
     quoted,
+    time_text,
     with_problems,
 )
 
@@ -107,15 +111,22 @@ class SqliteDatabase:
         shape = self.shape(spec)
         parts = [f"ifnull({quoted(column)}, '-')" for column in spec.edited if column in shape.present]
         parts += [f"ifnull(octet_length({quoted(column)}), '-')" for column in spec.measured if column in shape.present]
+        when = (
+            f"{time_text(spec.event_time or '')} as moment"
+            if spec.has_time_texts
+            else f"{day_number(spec.event_time)} as day"
+        )
         query = (
-            f"select {shape.rowid} as source_rowid, {day_number(spec.event_time)} as day, "
+            f"select {shape.rowid} as source_rowid, {when}, "
             f"cast(concat_ws('|', {', '.join(parts) or 'null'}) as blob) as small from {quoted(spec.name)} not indexed"
         )
-        types = {"source_rowid": "0", "day": "0", "small": "x''"}
+        types = {"source_rowid": "0", **({"moment": "''"} if spec.has_time_texts else {"day": "0"}), "small": "x''"}
         row_hash = pl.struct("source_rowid", "day", "small").hash(seed=0) % 1_099_511_627_689
         empty = pl.DataFrame(schema=dict.fromkeys(("day", "rows", "lowest", "highest", "digest"), pl.Int64))
         partial, undated = [empty], []
         for batch in self._stream(query, types, [], SCAN_BATCH_ROWS):
+            if spec.has_time_texts:
+                batch = batch.with_columns(day_numbers(pl.lit(epoch_seconds(batch["moment"]))).alias("day"))  # noqa: PLW2901
             if spec.event_time:
                 undated += batch.filter(pl.col("day").is_null())["source_rowid"].to_list()
             partial.append(
@@ -154,6 +165,14 @@ class SqliteDatabase:
 
     def read_days(self, spec: TableSpec, days: Sequence[int], lowest: int, highest: int) -> Iterator[pl.DataFrame]:
         """The rows of these days (as day numbers), which all lie between two rowids."""
+        if spec.has_time_texts:
+            assert spec.event_time is not None
+            near = {str(EPOCH + timedelta(days=day + shift)) for day in days for shift in (-1, 0, 1)}
+            condition = f"{self.shape(spec).rowid} <= ? and {near_days(spec.event_time)}"
+            is_meant = day_numbers(pl.col(spec.event_time)).is_in(list(days))
+            for batch in self._read(spec, condition, [highest, json.dumps(sorted(near))], next_rowid=lowest):
+                yield batch.filter(is_meant)
+            return
         condition = (
             f"{self.shape(spec).rowid} <= ? and {day_number(spec.event_time)} in (select value from json_each(?))"
         )

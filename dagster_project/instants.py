@@ -1,12 +1,14 @@
 """Epoch seconds to instants (G1): UTC, microseconds, between 2000 and 2100; milliseconds are repaired and said so."""
 
 from collections.abc import Sequence
+from datetime import date
 
 import polars as pl
 
 MILLISECONDS = (1e11, 1e14)
 FIRST_US, LAST_US = 946_684_800_000_000, 4_102_444_800_000_000
 INSTANT = pl.Datetime("us", "UTC")
+EPOCH = date(1970, 1, 1)
 
 
 def repair_milliseconds(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
@@ -33,3 +35,37 @@ def instant(seconds: pl.Expr) -> pl.Expr:
     microseconds = whole.cast(pl.Int64) * 1_000_000 + ((finite - whole) * 1e6).round(mode="half_to_even").cast(pl.Int64)
     valid = microseconds.is_between(FIRST_US, LAST_US, closed="left")
     return pl.when(valid).then(microseconds).cast(INSTANT)
+
+
+_NUMBER = r"^-?[0-9]+(?:\.[0-9]*)?(?:e[+-]?[0-9]+)?$"
+_ISO = (
+    r"^([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[t ]([0-9]{2}:[0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?)?"
+    r" ?(z|[+-][0-9]{2}(?::?[0-9]{2})?)?$"
+)
+
+
+def epoch_seconds(times: pl.Series) -> pl.Series:
+    """Texts to epoch seconds: a number as it is, an ISO time to the microsecond (no offset = UTC); null for all else."""
+    text = times.str.strip_chars(" ").str.to_lowercase()
+    is_number = text.str.contains(_NUMBER)
+    numbers = pl.select(pl.when(is_number).then(text).cast(pl.Float64, strict=False)).to_series()
+    if (is_number | text.is_null()).all():
+        return numbers.alias(times.name)
+    parts = pl.select(text.str.extract_groups(_ISO).alias("parts")).unnest("parts")
+    parts.columns = ["day", "minute", "second", "fraction", "offset"]
+    naive = pl.concat_str(
+        "day", pl.lit(" "), pl.col("minute").fill_null("00:00"), pl.lit(":"), pl.col("second").fill_null("00")
+    )
+    moment = naive.str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us", strict=False).dt.epoch("us")
+    microseconds = pl.col("fraction").fill_null("").str.pad_end(6, "0").str.head(6).cast(pl.Int64)
+    digits = pl.col("offset").str.replace("z", "+0000").str.replace(":", "").str.pad_end(5, "0").fill_null("+0000")
+    minutes = digits.str.slice(1, 2).cast(pl.Int64) * 60 + digits.str.slice(3, 2).cast(pl.Int64)
+    shift = minutes * pl.when(digits.str.starts_with("-")).then(-60_000_000).otherwise(60_000_000)
+    iso = (moment + microseconds - shift) / 1_000_000
+    return parts.select(pl.coalesce(pl.lit(numbers), iso).alias(times.name)).to_series()
+
+
+def day_numbers(seconds: pl.Expr) -> pl.Expr:
+    """Epoch values, milliseconds repaired (G1), as days since 1970; null without a valid event time."""
+    repaired = pl.when(seconds.is_between(*MILLISECONDS, closed="left")).then(seconds / 1000).otherwise(seconds)
+    return (instant(repaired).dt.date() - pl.lit(EPOCH)).dt.total_days()

@@ -13,10 +13,10 @@ import polars as pl
 
 from dagster_project.day_buffer import DayBuffer
 from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.instants import EPOCH
 from dagster_project.looks import LookCache
 from dagster_project.quarantine import Rule, split
 
-EPOCH = date(1970, 1, 1)
 ALWAYS_READ_DAYS = 3
 
 
@@ -151,7 +151,7 @@ def _placed(table: DatedTable, batch: pl.DataFrame, file: OpenFile) -> pl.DataFr
 def _sorted_out(table: DatedTable, rows: pl.DataFrame, files: Mapping[str, OpenFile]) -> DayGroup:
     """Refuse, resolve copies, and put what is kept in order."""
     kept, refused = split(rows, table.rules)
-    kept, conflicts, copies = resolve_copies(kept, table.spec.key, table.rewritten)
+    kept, conflicts, copies = resolve_copies(kept, table.spec, table.rewritten)
     kept = kept.sort("event_date", table.spec.key)
     dropped = dict(copies.group_by("event_date").len().iter_rows()) if copies.height else {}
     refused = pl.concat([refusals(refused, table.spec, files), refusals(conflicts, table.spec, files)])
@@ -159,13 +159,14 @@ def _sorted_out(table: DatedTable, rows: pl.DataFrame, files: Mapping[str, OpenF
 
 
 def resolve_copies(
-    rows: pl.DataFrame, key: str, rewritten: Sequence[str]
+    rows: pl.DataFrame, spec: TableSpec, rewritten: Sequence[str]
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Kept rows, conflicting ones (with `reasons`), exact copies: one row per key (F3).
 
     Rows that agree in everything the source does not rewrite are one. Else the latest counts, then the later file.
     """
-    conflict = pl.lit([f"conflict:{key}"], dtype=pl.List(pl.String)).alias("reasons")
+    key = spec.key
+    conflict = pl.lit([spec.conflict], dtype=pl.List(pl.String)).alias("reasons")
     is_repeated = rows[key].is_duplicated()
     if not is_repeated.any():
         return rows, rows.clear().with_columns(conflict), rows.clear()

@@ -111,7 +111,7 @@ class DatedIntake:
 
     def _days_of_losers(self, refused: pl.DataFrame, days: set[date]) -> set[date]:
         """A row that lost to another file's (`conflict`) may win again when the winner's day is read again."""
-        losers = refused.filter(pl.col("reasons").list.contains(f"conflict:{self.table.spec.key}"))
+        losers = refused.filter(pl.col("reasons").list.contains(self.table.spec.conflict))
         if losers.is_empty():
             return set()
         key = self.table.spec.key
@@ -214,7 +214,7 @@ class DatedIntake:
             rows = pl.read_parquet(self.lake.path(self.asset, partition), hive_partitioning=False)
             keys = lost["key"].to_list()
             is_lost = pl.col(key).is_in(keys)
-            reasons = pl.lit([f"conflict:{key}"], dtype=pl.List(pl.String)).alias("reasons")
+            reasons = pl.lit([self.table.spec.conflict], dtype=pl.List(pl.String)).alias("reasons")
             refused = intake.refusals(rows.filter(is_lost).with_columns(reasons), self.table.spec, files)
             already = [
                 pl.read_parquet(path, hive_partitioning=False)
@@ -320,7 +320,7 @@ def bring_snapshot_up_to_date(
             kept, bad = split(pl.concat(frames), rules)
             conflicts, same = kept.clear().with_columns(bad["reasons"].clear()), kept.clear()
             if is_united:
-                kept, conflicts, same = intake.resolve_copies(kept, spec.key, ())
+                kept, conflicts, same = intake.resolve_copies(kept, spec, ())
             labels = {file.label: file for file in files}
             refused = pl.concat([intake.refusals(bad, spec, labels), intake.refusals(conflicts, spec, labels)])
             copies = same.height

@@ -12,14 +12,19 @@ from dataclasses import dataclass
 import polars as pl
 import pyarrow as pa
 
-# An `id` is a text or a whole number, whatever the table declares, and is read as text.
-POLARS_TYPES = {"text": pl.String, "id": pl.String, "integer": pl.Int64, "real": pl.Float64}
-SAMPLE_VALUES = {"text": "''", "id": "''", "integer": "0", "real": "0.0"}
+from dagster_project.instants import epoch_seconds
+
+# An `id` is a text or a whole number, whatever the table declares, and is read as text. A `time` is an epoch number or an
+# ISO text and becomes epoch seconds. A `list` is the JSON text of an array (an array where the database has those).
+POLARS_TYPES = {
+    "text": pl.String, "id": pl.String, "integer": pl.Int64, "real": pl.Float64, "time": pl.Float64, "list": pl.String,
+}  # fmt: skip
+SAMPLE_VALUES = {"text": "''", "id": "''", "integer": "0", "real": "0.0", "time": "''", "list": "''"}
 GOOD_TYPES = {
     "text": "('text', 'blob')", "id": "('text', 'blob', 'integer')", "integer": "('integer')",
-    "real": "('real', 'integer')",
+    "real": "('real', 'integer')", "time": "('real', 'integer', 'text')", "list": "('text', 'blob')",
 }  # fmt: skip
-TEXTS = ("text", "id")
+TEXTS = ("text", "id", "list", "time")  # what comes back from SQLite as text
 
 # Valid event times (G1) in seconds; half a microsecond lower because instants are rounded to microseconds.
 HALF_MICROSECOND = 0.0000005
@@ -33,7 +38,7 @@ class TableSpec:
 
     system: str
     name: str
-    columns: Mapping[str, str]  # column -> text | id | integer | real
+    columns: Mapping[str, str]  # column -> text | id | integer | real | time | list
     required: tuple[str, ...]
     key: str
     event_time: str | None = None
@@ -41,6 +46,17 @@ class TableSpec:
     measured: tuple[str, ...] = ()  # long texts of which the fingerprint takes the length only
     left_behind: tuple[str, ...] = ()  # known columns we do not read
     is_optional: bool = False  # a file may lack it
+    blamed_key: str | None = None  # the source's column a conflict of keys is blamed on, where `key` is one we derive
+
+    @property
+    def conflict(self) -> str:
+        """The reason a row is refused for when another one with its key counts instead (F3)."""
+        return f"conflict:{self.blamed_key or self.key}"
+
+    @property
+    def has_time_texts(self) -> bool:
+        """Whether the event time may be a text, which SQLite alone cannot place on a day as we do."""
+        return self.event_time is not None and self.columns[self.event_time] == "time"
 
 
 @dataclass(frozen=True)
@@ -66,15 +82,44 @@ def day_number(column: str | None) -> str:
     )
 
 
+def may_be_time(column: str) -> str:
+    """SQL: whether a text has only characters of a time, so that it is ASCII and worth a closer look."""
+    name = quoted(column)
+    return f"({name} glob '*[0-9]*' and {name} not glob '*[^0-9TtZz:.+ -]*')"
+
+
+def time_text(column: str) -> str:
+    """SQL: a time as text, numbers to the last bit; null for what cannot be one."""
+    name = quoted(column)
+    return (
+        f"case typeof({name}) when 'integer' then cast({name} as text) when 'real' then case when {name} = 9e999 "
+        f"then '9e999' when {name} = -9e999 then '-9e999' else printf('%!.17g', {name}) end "
+        f"when 'text' then case when {may_be_time(column)} then {name} end end"
+    )
+
+
+def near_days(column: str) -> str:
+    """SQL with one parameter, days as ISO texts: false only where a time is on none of them for certain."""
+    start = f"substr(trim({quoted(column)}), 1, 10)"
+    return (
+        f"(typeof({quoted(column)}) <> 'text' or {start} in (select value from json_each(?)) "
+        f"or {start} not glob '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]')"
+    )
+
+
 def fast_query(spec: TableSpec, shape: TableShape) -> str:
     selected = [f"{shape.rowid} as source_rowid"]
     for column, declared in shape.present.items():
         name = quoted(column)
-        if spec.columns[column] == "id":
+        if spec.columns[column] == "time":  # what cannot be a time sends the stretch to the careful path
+            selected.append(
+                f"case when {name} is null then null else coalesce({time_text(column)}, cast(x'ff' as text)) end as {name}"
+            )
+        elif spec.columns[column] == "id":
             selected.append(
                 f"case when typeof({name}) = 'real' then cast(x'ff' as text) else cast({name} as text) end as {name}"
             )
-        elif spec.columns[column] == "text" and not re.search("CHAR|CLOB|TEXT", declared.upper()):
+        elif spec.columns[column] in ("text", "list") and not re.search("CHAR|CLOB|TEXT", declared.upper()):
             # ADBC would print a number as text here; without a text affinity numbers can be stored. Bytes that are
             # no UTF-8 send the stretch to the careful path.
             selected.append(
@@ -91,15 +136,17 @@ def careful_query(spec: TableSpec, shape: TableShape) -> str:
     selected = [f"{shape.rowid} as source_rowid"]
     for column in shape.present:
         name, kind = quoted(column), spec.columns[column]
-        value = (
-            f"cast(cast({name} as text) as blob)"
-            if kind == "id"
-            else f"cast({name} as blob)"
-            if kind == "text"
-            else name
-        )
+        value = {
+            "id": f"cast(cast({name} as text) as blob)",
+            "time": f"cast({time_text(column)} as blob)",
+            "text": f"cast({name} as blob)",
+            "list": f"cast({name} as blob)",
+        }.get(kind, name)
         selected.append(f"case when typeof({name}) in {GOOD_TYPES[kind]} then {value} end as {name}")
-        selected.append(f"typeof({name}) as {quoted(column + ' type')}")
+        stored = f"typeof({name})"
+        if kind == "time":
+            stored = f"case when {stored} = 'text' and not {may_be_time(column)} then 'no time' else {stored} end"
+        selected.append(f"{stored} as {quoted(column + ' type')}")
     selected.append(f"cast({_extra(shape)} as blob) as extra")
     return f"select {', '.join(selected)}"
 
@@ -164,12 +211,17 @@ def with_problems(frame: pl.DataFrame, spec: TableSpec, shape: TableShape) -> pl
     found = [
         pl.when(pl.col(column).str.contains("\0", literal=True)).then(pl.lit(f"bad_text:{column}"))
         for column in shape.present
-        if spec.columns[column] in TEXTS
+        if spec.columns[column] in ("text", "id", "list")
     ]
+    for column in (column for column in shape.present if spec.columns[column] == "time"):
+        seconds = epoch_seconds(frame[column])
+        is_no_time = frame[column].is_not_null() & seconds.is_null()
+        found.append(pl.when(pl.lit(is_no_time)).then(pl.lit(f"wrong_type:{column}")))
+        frame = frame.with_columns(seconds.alias(column))
     found += [
         pl.when(pl.col(column).is_finite().not_()).then(pl.lit(f"not_finite:{column}"))
         for column in shape.present
-        if spec.columns[column] == "real"
+        if spec.columns[column] in ("real", "time")
     ]
     marks = frame.select(pl.coalesce(found).is_not_null().any()).item() if found else False
     if marks:
