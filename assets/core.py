@@ -8,6 +8,8 @@ from dagster_project.distilled_answers import bring_distilled_answers_up_to_date
 from dagster_project.mill_run import STOP
 from dagster_project.publish import Mill, spec, sql_table, table_result
 from dagster_project.review.standing import bring_reviews_up_to_date
+from dagster_project.turn_pairs import bring_turn_pairs_up_to_date
+from dagster_project.turn_references import bring_references_up_to_date
 
 # nothing is made before all sources are read and let go of, which is what quarantine__rows does last
 core__voices = sql_table("core__voices", after=["quarantine__rows"])
@@ -19,6 +21,43 @@ core__correction_requests = sql_table("core__correction_requests")
 core__safety_queue = sql_table("core__safety_queue")
 core__signals = sql_table("core__signals")
 core__distillation_sources = sql_table("core__distillation_sources", after=["quarantine__rows"])
+
+
+@dg.multi_asset(
+    name="core__turn_pairs",
+    specs=[
+        spec(
+            "core__turn_pairs",
+            deps=["raw_conversations__turns", "raw_conversations__turn_index", "quarantine__rows"],
+            kinds=("polars",),
+        )
+    ],
+)
+def core__turn_pairs(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    made = bring_turn_pairs_up_to_date(mill)
+    yield table_result(mill, "core__turn_pairs", is_current=made == 0, more={"made_again": made})
+
+
+@dg.multi_asset(
+    name="core__turn_references",
+    specs=[
+        spec(
+            "core__turn_references",
+            deps=["core__turn_pairs", "raw_conversations__turns", "raw_conversations__turn_index"],
+            kinds=("polars",),
+        )
+    ],
+)
+def core__turn_references(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    made = bring_references_up_to_date(mill)
+    yield table_result(mill, "core__turn_references", is_current=made == 0, more={"made_again": made})
+
+
+core__turns = sql_table("core__turns")
+core__strategies = sql_table("core__strategies")
+core__machine_signals = sql_table("core__machine_signals")
 
 
 @dg.multi_asset(

@@ -7,6 +7,7 @@ from functools import partial
 import dagster as dg
 import polars as pl
 
+from dagster_project.conversation_days import bring_conversations_up_to_date
 from dagster_project.distillation_days import bring_distillation_up_to_date
 from dagster_project.extract import TableSpec
 from dagster_project.feedback_days import bring_feedback_up_to_date
@@ -24,8 +25,11 @@ from dagster_project.publish import (
 )
 from dagster_project.quarantine import Rule
 from dagster_project.raw_tables import Account, bring_snapshot_up_to_date
-from dagster_project.sources import distillation, feedback
+from dagster_project.sources import conversations, distillation, feedback
 
+source_conversations = dg.AssetSpec(
+    "source_conversations", group_name="sources", kinds={"sqlite"}, description="PandaAI's turn_index.db (seed 1)"
+)
 source_distillation = dg.AssetSpec(
     "source_distillation", group_name="sources", kinds={"sqlite"}, description="SAM's distillation.db (seed 2)"
 )
@@ -129,6 +133,12 @@ DISTILLATION = [
 ]  # fmt: skip
 
 
+CONVERSATIONS = [
+    dated_table(table, source_conversations, partial(bring_conversations_up_to_date, asset=table))
+    for table in conversations.DATED
+]
+
+
 @dg.multi_asset(
     name="quarantine__rows",
     specs=[
@@ -141,6 +151,7 @@ DISTILLATION = [
                 raw_feedback__stored_sessions,
                 *distillation.DATED,
                 *distillation.UNDATED,
+                *conversations.DATED,
             ],
             kinds=("polars",),
         )

@@ -158,7 +158,7 @@ def _print_summary(mill: "MillRun") -> None:
         typer.echo(f"             {lake.home / 'pending_review' / f'batch_{mill.release_date:%Y%m%d}.json'}")
     for system in sorted({table.split("__")[0] for table, account in accounts.items() if account.read}):
         typer.echo(
-            f"  {system.removeprefix('raw_'):<13}" + _sum(a for t, a in accounts.items() if t.startswith(system))
+            f"  {system.removeprefix('raw_'):<13} " + _sum(a for t, a in accounts.items() if t.startswith(system))
         )
     typer.echo(_sum(accounts.values()))
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 
 from dagster_project.errors import GristmillError
 
-SYSTEMS = ("feedback", "distillation")
+SYSTEMS = ("feedback", "distillation", "conversations")
 RATING_SCALES = ("thumbs", "five")
 
 
@@ -46,6 +46,8 @@ class Config:
     review_corrections: bool = False  # whether a user's correction waits for a reviewer (D8)
     second_review_share: float = 0.1  # of judged items, how many a second reviewer is asked to judge blind
     review_batch: int = 500  # how many items a batch file holds at most
+    similarity_model: str = "wordllama"  # what tells how alike two texts are (signals/similarity.py)
+    similarity_threshold: float = 0.8  # a message more alike to the query before repeats it (C2)
     busy_timeout_seconds: float = 30.0
     memory_limit_mb: int = 300
     min_free_mb: int = 200
@@ -69,12 +71,14 @@ SETTINGS: dict[str, type] = {
     "review_corrections": bool,
     "second_review_share": float,
     "review_batch": int,
+    "similarity_model": str,
+    "similarity_threshold": float,
     "busy_timeout_seconds": float,
     "memory_limit_mb": int,
     "min_free_mb": int,
 }
 LEAST = {"review_batch": 1, "busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
-SHARES = ("min_weight", "ready_score", "second_review_share")
+SHARES = ("min_weight", "ready_score", "second_review_share", "similarity_threshold")
 NOUNS = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
 KEYS = {"home", "rating_scale", *SYSTEMS, *SETTINGS}
 

@@ -181,6 +181,12 @@ class SqliteDatabase:
     def read_all(self, spec: TableSpec) -> Iterator[pl.DataFrame]:
         yield from self._read(spec, "true", [])
 
+    def repeated_numbers(self, spec: TableSpec, column: str) -> list[int]:
+        """The whole numbers that stand in a column more than once."""
+        name = quoted(column)
+        query = f"select {name} as n from {quoted(spec.name)} where typeof({name}) = 'integer' group by 1 having count(*) > 1"
+        return [n for batch in self._stream(query, {"n": "0"}, [], BATCH_ROWS) for n in batch["n"].to_list()]
+
     def read_rows(self, spec: TableSpec, rowids: Sequence[int]) -> Iterator[pl.DataFrame]:
         condition = f"{self.shape(spec).rowid} in (select value from json_each(?))"
         yield from self._read(spec, condition, [json.dumps(list(rowids))])

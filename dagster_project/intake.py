@@ -4,8 +4,9 @@ Works for every dated table of every system; what differs is in the `DatedTable`
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,9 @@ class Seen:
     """What the files hold now: per day (None = no valid event time) and file, its fingerprint."""
 
     days: dict[date | None, dict[str, Fingerprint]]
+    dated_beside: dict[str, dict[int, int]] = field(
+        default_factory=dict
+    )  # file -> row without a time of its own -> day
 
     @property
     def dates(self) -> list[date]:
@@ -80,12 +84,29 @@ class DayGroup:
 
 def look(files: Sequence[OpenFile], spec: TableSpec, cache: LookCache) -> Seen:
     """Fingerprint every day of every file."""
-    days: dict[date | None, dict[str, Fingerprint]] = {}
+    seen = Seen({})
     for file in files:
-        for day, rows, lowest, highest, digest in file.database.look(spec, cache).days:
+        found = file.database.look(spec, cache)
+        for day, rows, lowest, highest, digest in found.days:
             key = None if day is None else EPOCH + timedelta(days=day)
-            days.setdefault(key, {})[file.label] = Fingerprint(rows, lowest, highest, digest)
-    return Seen(days)
+            seen.days.setdefault(key, {})[file.label] = Fingerprint(rows, lowest, highest, digest)
+        if spec.dated_beside and found.undated:
+            _move_to_days(seen, file.label, spec.dated_beside(file.database, spec, found.undated))
+    return seen
+
+
+def _move_to_days(seen: Seen, label: str, moved: Mapping[int, int]) -> None:
+    """Rows that something beside their table dates are counted on that day."""
+    seen.dated_beside[label] = dict(moved)
+    for rowid, number in moved.items():
+        undated, day = seen.days[None][label], EPOCH + timedelta(days=number)
+        seen.days[None][label] = replace(undated, rows=undated.rows - 1)
+        old = seen.days.setdefault(day, {}).get(label, Fingerprint(0, rowid, rowid, 0))
+        seen.days[day][label] = Fingerprint(
+            old.rows + 1, min(old.lowest, rowid), max(old.highest, rowid), old.digest + rowid
+        )
+    if not any(found.rows for found in seen.days.get(None, {}).values()):
+        seen.days.pop(None, None)
 
 
 def changed_days(seen: Seen, stored: Mapping[str, Any]) -> set[date]:
@@ -122,6 +143,9 @@ def read_days(
             if everything
             else file.database.read_days(table.spec, numbers, lowest, highest)
         )
+        if not everything:
+            beside = {rowid: day for rowid, day in seen.dated_beside.get(file.label, {}).items() if day in numbers}
+            batches = chain(batches, file.database.read_rows(table.spec, sorted(beside)) if beside else ())
         for batch in batches:
             for group in buffer.add(_placed(table, batch, file)):
                 yield _sorted_out(table, group, by_label)
@@ -129,11 +153,12 @@ def read_days(
         yield _sorted_out(table, group, by_label)
 
 
-def read_undated(table: DatedTable, files: Sequence[OpenFile]) -> DayGroup:
+def read_undated(table: DatedTable, files: Sequence[OpenFile], seen: Seen) -> DayGroup:
     """The rows no day will ever show (G6). All of them are refused."""
     frames = []
     for file in files:
-        rowids = file.database.undated_rowids(table.spec)
+        beside = seen.dated_beside.get(file.label, {})
+        rowids = [rowid for rowid in file.database.undated_rowids(table.spec) if rowid not in beside]
         frames += (
             [_placed(table, batch, file) for batch in file.database.read_rows(table.spec, rowids)] if rowids else []
         )

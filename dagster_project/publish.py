@@ -17,7 +17,6 @@ from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PART
 
 from dagster_project import queries
 from dagster_project.contracts import TABLES
-from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.extract import SourceLocked
 from dagster_project.mill_run import DATED_SPECS, STOP, MillRun
 from dagster_project.raw_tables import Account, repeated_keys
@@ -55,7 +54,7 @@ def column_schema(table: str) -> dg.TableSchema:
             dg.TableColumn(
                 name,
                 str(contract.polars_schema[name]),
-                description=GLOSSARY[name].description,
+                description=contract.meanings[name].description,
                 constraints=dg.TableColumnConstraints(nullable=nullable),
             )
             for name, nullable in contract.columns.items()

@@ -159,7 +159,7 @@ class DatedIntake:
 
     def _store_undated(self) -> None:
         self.accounts.pop("undated", None)
-        group = intake.read_undated(self.table, self.files) if self.seen.rows(None) else None
+        group = intake.read_undated(self.table, self.files, self.seen) if self.seen.rows(None) else None
         refused = group.refused if group else TABLES[QUARANTINE].empty()
         self._store_refused(refused, NO_DAY)
         if refused.height:

@@ -6,8 +6,9 @@ is read with the type beside each value, and how a row is written down exactly a
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 import pyarrow as pa
@@ -46,6 +47,8 @@ class TableSpec:
     measured: tuple[str, ...] = ()  # long texts of which the fingerprint takes the length only
     left_behind: tuple[str, ...] = ()  # known columns we do not read
     is_optional: bool = False  # a file may lack it
+    # (database, spec, rowids without a valid event time) -> rowid -> day number, where something beside the table tells it
+    dated_beside: Callable[[Any, "TableSpec", Sequence[int]], dict[int, int]] | None = None
     blamed_key: str | None = None  # the source's column a conflict of keys is blamed on, where `key` is one we derive
 
     @property

@@ -119,11 +119,12 @@ def build_warehouse(lake: Lake, snapshot: Path, path: Path) -> None:
         for view, (sql, table) in ANALYST_VIEWS.items():
             connection.execute(f"create view {view} as {sql}")
             _comment(connection, "view", view, TABLES[table].description)
-            _comment_columns(connection, view, list(TABLES[table].columns))
+            _comment_columns(connection, view, {name: m.description for name, m in TABLES[table].meanings.items()})
         connection.execute(f"create view training_examples as {TRAINING_EXAMPLES}")
         _comment(connection, "view", "training_examples", "One exported training record of any format and release.")
         columns = [row[0] for row in connection.execute("describe training_examples").fetchall()]
-        _comment_columns(connection, "training_examples", columns)
+        comments = {column: OWN_COLUMNS.get(column) or GLOSSARY[column].description for column in columns}
+        _comment_columns(connection, "training_examples", comments)
         connection.execute("checkpoint")
 
 
@@ -144,16 +145,15 @@ def _add_table(connection: duckdb.DuckDBPyConnection, lake: Lake, snapshot: Path
             globs = f"'{_quoted(snapshot / name)}/**/*.parquet'"
             connection.execute(f"create view {name} as select * from read_parquet({globs}, hive_partitioning = false)")
     _comment(connection, kind, name, TABLES[name].description)
-    _comment_columns(connection, name, list(TABLES[name].columns))
+    _comment_columns(connection, name, {column: m.description for column, m in TABLES[name].meanings.items()})
 
 
 def _comment(connection: duckdb.DuckDBPyConnection, kind: str, name: str, text: str) -> None:
     connection.execute(f"comment on {kind} {name} is '{_quoted(text)}'")
 
 
-def _comment_columns(connection: duckdb.DuckDBPyConnection, name: str, columns: list[str]) -> None:
-    for column in columns:
-        text = OWN_COLUMNS.get(column) or GLOSSARY[column].description
+def _comment_columns(connection: duckdb.DuckDBPyConnection, name: str, comments: dict[str, str]) -> None:
+    for column, text in comments.items():
         connection.execute(f"comment on column {name}.\"{column}\" is '{_quoted(text)}'")
 
 

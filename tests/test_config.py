@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from dagster_project.config import Config, SourceFile, load
+from dagster_project.config import SYSTEMS, Config, SourceFile, load
 from dagster_project.errors import GristmillError
+
+NO_SOURCES = dict.fromkeys(SYSTEMS, ())
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +38,7 @@ def complaint(file: Path | None = None, environ: Mapping[str, str] | None = None
 
 def test_nothing_at_all() -> None:
     """Defaults: `data` in the working folder, no source."""
-    assert load(environ={}) == Config(home=Path("data"), sources={"feedback": (), "distillation": ()})
+    assert load(environ={}) == Config(home=Path("data"), sources=NO_SOURCES)
 
 
 def test_every_key_of_a_file(folder: Path) -> None:
@@ -47,6 +49,7 @@ def test_every_key_of_a_file(folder: Path) -> None:
         home = "mill"
         feedback = "db/feedback.db"
         distillation = "db/distillation.db"
+        conversations = "db/turn_index.db"
         rating_scale = "five"
         min_weight = 0.5
         split_key = "other"
@@ -56,6 +59,8 @@ def test_every_key_of_a_file(folder: Path) -> None:
         review_corrections = true
         second_review_share = 0.2
         review_batch = 50
+        similarity_model = "our.models:load"
+        similarity_threshold = 0.9
         busy_timeout_seconds = 2
         memory_limit_mb = 300
         min_free_mb = 1
@@ -66,6 +71,7 @@ def test_every_key_of_a_file(folder: Path) -> None:
         sources={
             "feedback": (SourceFile(folder / "etc" / "db" / "feedback.db", "five", "feedback.db"),),
             "distillation": (SourceFile(folder / "etc" / "db" / "distillation.db", "five", "distillation.db"),),
+            "conversations": (SourceFile(folder / "etc" / "db" / "turn_index.db", "five", "turn_index.db"),),
         },
         min_weight=0.5,
         split_key="other",
@@ -75,6 +81,8 @@ def test_every_key_of_a_file(folder: Path) -> None:
         review_corrections=True,
         second_review_share=0.2,
         review_batch=50,
+        similarity_model="our.models:load",
+        similarity_threshold=0.9,
         busy_timeout_seconds=2.0,
         memory_limit_mb=300,
         min_free_mb=1,
@@ -126,7 +134,7 @@ def test_the_environment_of_the_process_counts(monkeypatch: pytest.MonkeyPatch) 
 def test_default_sources(folder: Path) -> None:
     """What lies in <home>/sources under the source's own names, the fallback file second; other files do not count."""
     home = folder / "home"
-    assert load(home=home, environ={}).sources == {"feedback": (), "distillation": ()}
+    assert load(home=home, environ={}).sources == NO_SOURCES
     for name in ("feedback_fallback.db", "feedback.db", "other.db"):
         write(home / "sources" / name, "")
     assert load(home=home, environ={"GRISTMILL_RATING_SCALE": "five"}).sources["feedback"] == (

@@ -1,6 +1,7 @@
 """What is derived, one row per thing: keys, statuses, weights, aggregates. Narrow: long texts stay in raw tables."""
 
 from dagster_project.contracts.table import Table
+from dagster_project.contracts.turn_columns import CORRECTION_TYPE, DECIDING_RULE, TURN_KIND
 
 CANDIDATE = """id format source origin_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
     quality_weight tier domain error_type? label? prompt_key split thread_key side_a side_b"""
@@ -104,6 +105,52 @@ ALL = (
         "One active flag `harmful`, newest first (F12).",
         ("feedback_id",),
         "rank feedback_id response_id session_id? user_id? occurred_at domain is_escalated response_confidence?",
+    ),
+    Table(
+        "core__turn_pairs",
+        "One turn and what the next message says of it (C1-C3), made once per day while the texts are in memory.",
+        ("turn_key",),
+        """turn_key turn_id turn_number user_id? session_id? thread_id occurred_at event_date prompt_key? next_turn_key?
+        next_turn_id? next_at? similarity? feedback_status feedback_confidence correction_type? reason source_status?
+        source_confidence? intent? validation_outcome? quality_score? strategy_summary? query_source? response_source?
+        refers_back said_status? said_confidence? said_reason? text_hash source_file""",
+        is_by_day=True,
+        unchecked=("quality_score",),
+        own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "core__turn_references",
+        "One of the five turns a message may mean that points at an earlier turn, best first (C6).",
+        ("message_turn_key", "rank"),
+        "message_turn_key rank turn_key score similarity event_date",
+        is_by_day=True,
+    ),
+    Table(
+        "core__turns",
+        "One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).",
+        ("turn_key",),
+        """turn_key user_id? turn_number turn_id session_id? thread_id occurred_at event_date feedback_status
+        feedback_confidence correction_type? detected_in_turn? detected_at? similarity? reason source_status?
+        source_confidence? is_disputed? satisfaction_score? ranking_score is_reusable consecutive_rejections
+        validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
+        source_file""",
+        unchecked=("quality_score",),
+        own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "core__strategies",
+        "One turn with a strategy, best first; rejected ones are listed last and must not be reused (C4).",
+        ("turn_key",),
+        """rank turn_key user_id? turn_id session_id? occurred_at intent? strategy_summary feedback_status is_reusable
+        ranking_score quality_score?""",
+        unchecked=("quality_score",),
+    ),
+    Table(
+        "core__machine_signals",
+        "One detected rejection or acceptance with a confidence of 0.70 or more, and the turn it is about (C6).",
+        ("message_turn_key",),
+        """message_turn_key target_turn_key target_kind kind confidence reason occurred_at user_id? session_id? targets""",
+        own={"kind": TURN_KIND, "reason": DECIDING_RULE},
     ),
     Table(
         "core__signals",

@@ -1,5 +1,6 @@
 """What is counted: small tables for people, from active rows only."""
 
+from dagster_project.contracts.meaning import count
 from dagster_project.contracts.table import Table
 
 ALL = (
@@ -33,6 +34,25 @@ ALL = (
         ("week_start", "domain", "pattern"),
         """week_start domain pattern signal_count domain_count share baseline_share? share_change? share_change_low?
         share_change_high? verdict rank_score? rank?""",
+    ),
+    Table(
+        "metric__turn_daily",
+        "One day of turns: what the next messages say of them, and how far the source's own status is off.",
+        ("event_date",),
+        """event_date turn_count session_count rejected_count accepted_count neutral_count explicit_count rephrased_count
+        abandonment_count rejected_rate accepted_rate mean_satisfaction? satisfaction_count repeated_rejection_sessions
+        source_status_count disputed_count disputed_rate?""",
+        own={
+            "rejected_count": count("turns detected as rejected"),
+            "neutral_count": count("turns of which nothing clear was said"),
+        },
+    ),
+    Table(
+        "metric__detector_calibration",
+        "One confidence decile of the detector beside what people said explicitly about the same turns.",
+        ("compared_with", "confidence_decile"),
+        """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
+        mean_confidence calibration_error""",
     ),
     Table(
         "metric__source_aggregates",

@@ -3,7 +3,12 @@
 from dagster_project.contracts.table import Table
 
 # Raw tables keep what the source says; vocabularies and ranges are those of the tables made from them.
-UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format")
+UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format", "feedback_confidence")
+
+TURN = """turn_key turn_number user_id? session_id? timestamp topic? intent? keywords? validation_outcome?
+    strategy_summary? quality_score? user_feedback_status? feedback_confidence? rejection_detected_in? query? response?
+    query_source? response_source?"""
+PLACED = "extra? occurred_at event_date source_file source_rowid repairs"
 
 ALL = (
     Table(
@@ -125,6 +130,22 @@ ALL = (
         "A skill template of the source; reference, never an example (D2).",
         ("id",),
         "id name? description? pattern? examples? domains? created_at? extra? source_file source_rowid repairs",
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_conversations__turns",
+        "One turn of a conversation with its texts, wherever they lay (seed 1's table `turns`).",
+        ("turn_key",),
+        f"{TURN} goals_json? {PLACED}",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_conversations__turn_index",
+        "One turn of a conversation as the older table `turn_index` has it, with its texts.",
+        ("turn_key",),
+        f"{TURN} id? doc_path? {PLACED}",
+        is_by_day=True,
         unchecked=UNCHECKED,
     ),
     Table(

@@ -4,7 +4,8 @@ The counts answer the only question asked of good rows, "does any value break a 
 when one does: it says which value of which row broke which rule. So millions of good rows do not pay for the report.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,8 @@ import polars as pl
 import pyarrow
 import pyarrow.parquet as pq
 
-from dagster_project.contracts.columns import GLOSSARY, Meaning
+from dagster_project.contracts.columns import GLOSSARY
+from dagster_project.contracts.meaning import Meaning
 from dagster_project.lake import FileLayout
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ class Table:
     layout: str
     is_by_day: bool = False
     unchecked: tuple[str, ...] = ()  # columns whose values are kept as the source has them, whatever the glossary says
+    own: Mapping[str, Meaning] = field(default_factory=dict)  # columns that mean something else here than elsewhere
 
     @cached_property
     def columns(self) -> dict[str, bool]:
@@ -42,9 +45,13 @@ class Table:
         return {word.rstrip("?"): word.endswith("?") for word in self.layout.split()}
 
     @cached_property
+    def meanings(self) -> dict[str, Meaning]:
+        return {name: self.own.get(name) or GLOSSARY[name] for name in self.columns}
+
+    @cached_property
     def checked(self) -> dict[str, Meaning]:
         """The columns whose values must satisfy something."""
-        meanings = {name: GLOSSARY[name] for name in self.columns if name not in self.unchecked}
+        meanings = {name: meaning for name, meaning in self.meanings.items() if name not in self.unchecked}
         return {name: m for name, m in meanings.items() if m.words or m.least is not None or m.most is not None}
 
     @cached_property
@@ -59,10 +66,10 @@ class Table:
         return pa.DataFrameSchema(
             {
                 name: pa.Column(
-                    GLOSSARY[name].dtype,
+                    self.meanings[name].dtype,
                     checks=checks(self.checked[name]) if name in self.checked else [],
                     nullable=nullable,
-                    description=GLOSSARY[name].description,
+                    description=self.meanings[name].description,
                 )
                 for name, nullable in self.columns.items()
             },
@@ -74,7 +81,7 @@ class Table:
 
     @cached_property
     def polars_schema(self) -> pl.Schema:
-        return pl.Schema({name: GLOSSARY[name].dtype for name in self.columns})
+        return pl.Schema({name: meaning.dtype for name, meaning in self.meanings.items()})
 
     @cached_property
     def select_list(self) -> str:
@@ -92,10 +99,10 @@ class Table:
         """How its Parquet files are laid out."""
         return FileLayout(
             self.arrow_schema,
-            [path for path in _leaves(self.arrow_schema) if GLOSSARY[path.split(".")[0]].is_repetitive],
-            [name for name in self.columns if not GLOSSARY[name].is_long_text],
+            [path for path in _leaves(self.arrow_schema) if self.meanings[path.split(".")[0]].is_repetitive],
+            [name for name in self.columns if not self.meanings[name].is_long_text],
             {
-                path: "none" if GLOSSARY[path.split(".")[0]].dtype == pl.UInt64 else "zstd"
+                path: "none" if self.meanings[path.split(".")[0]].dtype == pl.UInt64 else "zstd"
                 for path in _leaves(self.arrow_schema)
             },
         )

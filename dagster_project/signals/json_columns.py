@@ -1,6 +1,7 @@
 """JSON text as columns: its kind, the strings of an array, lengths. DuckDB reads JSON column by column; Polars raises at
 the first text that has another shape than the rest."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import duckdb
@@ -63,3 +64,9 @@ def counts_of(objects: pl.Series, path: str) -> pl.Series:
         when 'VARCHAR' then (json_extract_string(a, '{path}') <> '')::bigint
     end"""
     return _asked(objects.to_frame("a"), {"n": f"coalesce({kinds}, 0)::bigint"})["n"]
+
+
+def strings_at(objects: pl.Series, keys: Sequence[str]) -> pl.DataFrame:
+    """The values of an object's keys as texts; null where there is none, or the text is no JSON object."""
+    is_object = "case when json_valid(a) and json_type(a) = 'OBJECT' then a end"
+    return _asked(objects.to_frame("a"), {key: f"json_extract_string({is_object}, '$.{key}')" for key in keys})

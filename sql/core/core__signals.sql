@@ -1,6 +1,6 @@
 -- One signal of satisfaction, all systems in one shape (semantics N).
 -- grain: signal_id (unordered)
--- inputs: core__feedback
+-- inputs: core__feedback, core__turns
 -- params: none
 
 with feedback as (
@@ -9,6 +9,13 @@ with feedback as (
         event_date
     from core__feedback
     where status = 'active'
+),
+
+turns as (
+    -- the signal is given when the next message comes
+    select turn_key, feedback_status, session_id, user_id, detected_at, feedback_confidence
+    from core__turns
+    where feedback_status in ('rejected', 'accepted')
 )
 
 select
@@ -24,3 +31,17 @@ select
     1.0::double as confidence,
     quality_weight as weight
 from feedback
+union all
+select
+    'conversations:' || turn_key as signal_id,
+    'conversations' as system,
+    feedback_status as kind,
+    turn_key as subject_id,
+    session_id,
+    user_id,
+    detected_at as occurred_at,
+    if(feedback_status = 'accepted', 'positive', 'negative') as polarity,
+    false as is_explicit,
+    feedback_confidence as confidence,
+    feedback_confidence as weight
+from turns

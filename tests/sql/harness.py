@@ -47,7 +47,7 @@ def row(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
     known = {"split": "train"} | KNOWN_ROWS.get(table, {})
     whole: dict[str, Any] = {}
     for name, nullable in TABLES[table].columns.items():
-        dtype = GLOSSARY[name].dtype
+        dtype = TABLES[table].meanings[name].dtype
         whole[name] = known.get(name, None if nullable else PLAIN.get(dtype, AS_OF if dtype == pl.Datetime else []))
     if "status" in whole and "status" not in values:
         whole["status"] = "active"

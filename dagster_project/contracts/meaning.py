@@ -1,0 +1,66 @@
+"""What can be said of a column: its type, its meaning, the values it may have. The words the glossary is written in."""
+
+from dataclasses import dataclass
+
+import polars as pl
+
+from dagster_project.instants import INSTANT
+
+TEXTS = pl.List(pl.String)
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """A column's type, what it says, and what its values must satisfy: be one of some words, or lie in a range."""
+
+    dtype: pl.DataType | type[pl.DataType]
+    description: str
+    words: tuple[str | int, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    is_repetitive: bool = False  # few different values: worth a dictionary in Parquet
+    is_long_text: bool = False  # worth neither a dictionary nor statistics
+
+
+def text(description: str) -> Meaning:
+    return Meaning(pl.String, description)
+
+
+def word(description: str) -> Meaning:
+    return Meaning(pl.String, description, is_repetitive=True)
+
+
+def long_text(description: str) -> Meaning:
+    return Meaning(pl.String, description, is_long_text=True)
+
+
+def one_of(words: tuple[str, ...], description: str) -> Meaning:
+    return Meaning(pl.String, f"{description}: {', '.join(words)}", words, is_repetitive=True)
+
+
+def fraction(description: str) -> Meaning:
+    return Meaning(pl.Float64, description, least=0, most=1)
+
+
+def count(description: str) -> Meaning:
+    return Meaning(pl.Int64, description, least=0)
+
+
+def signed_fraction(description: str) -> Meaning:
+    return Meaning(pl.Float64, description, least=-1, most=1)
+
+
+def flag(description: str) -> Meaning:
+    return Meaning(pl.Boolean, description)
+
+
+def epoch(description: str) -> Meaning:
+    return Meaning(pl.Float64, f"{description} (seed 0: Unix seconds)")
+
+
+def moment(description: str) -> Meaning:
+    return Meaning(INSTANT, f"{description} (UTC)")
+
+
+def hash_of(description: str) -> Meaning:
+    return Meaning(pl.UInt64, description)

@@ -1,0 +1,130 @@
+"""PandaAI conversations (seed 1): what `turn_index.db` and the files beside it hold, and how a row becomes one of ours.
+
+Two generations of one table: `turns`, and the older `turn_index`. The text is often in neither; `turn_texts.py` finds it.
+Only row-local rules live here. What the next message says of a turn is `turn_pairs.py`'s.
+"""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.instants import day_numbers, instant, repair_milliseconds
+from dagster_project.quarantine import Rule
+from dagster_project.turn_texts import FROM_METADATA, TurnTexts
+
+STATUSES = ("rejected", "accepted", "neutral")
+OUTCOMES = ("approve", "revise", "retry", "fail")
+UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
+
+
+def texts_beside(database: SqliteDatabase, spec: TableSpec) -> TurnTexts:
+    texts = TurnTexts(database.path.parent)
+    if texts.has_folders:
+        texts.shared_numbers = database.repeated_numbers(spec, "turn_number")
+    return texts
+
+
+def dated_by_metadata(database: SqliteDatabase, spec: TableSpec, rowids: Sequence[int]) -> dict[int, int]:
+    """Rows without a time of their own whose turn folder has one: rowid -> day number."""
+    texts = texts_beside(database, spec)
+    found: dict[int, int] = {}
+    for rows in database.read_rows(spec, rowids) if texts.has_folders else ():
+        timeless = rows.filter(pl.col(str(spec.event_time)).is_null() & (pl.col("problems").list.len() == 0))
+        dated = canonical(timeless, spec, texts, database.path.name).with_columns(
+            day_numbers(pl.col("timestamp")).alias("day")
+        )
+        found |= dict(dated.filter(pl.col("day").is_not_null()).select("source_rowid", "day").iter_rows())
+    return found
+
+
+_COMMON = {
+    "turn_number": "integer", "user_id": "id", "session_id": "id", "topic": "text", "intent": "text", "keywords": "text",
+    "validation_outcome": "text", "strategy_summary": "text", "quality_score": "real", "user_feedback_status": "text",
+    "feedback_confidence": "real", "rejection_detected_in": "id", "query": "text", "response": "text",
+}  # fmt: skip
+_EDITED = (
+    "turn_number", "user_id", "session_id", "intent", "validation_outcome", "quality_score", "user_feedback_status",
+    "feedback_confidence", "rejection_detected_in",
+)  # fmt: skip
+_MEASURED = ("topic", "strategy_summary", "keywords", "query", "response")
+TURNS = TableSpec(
+    system="conversations",
+    name="turns",
+    columns={**_COMMON, "timestamp": "real", "goals_json": "text"},
+    required=("turn_number", "timestamp"),
+    key="turn_key",
+    blamed_key="turn_number",
+    event_time="timestamp",
+    edited=("timestamp", *_EDITED),
+    measured=(*_MEASURED, "goals_json"),
+    is_optional=True,
+    dated_beside=dated_by_metadata,
+)
+OLD_TURNS = TableSpec(
+    system="conversations",
+    name="turn_index",
+    columns={**_COMMON, "id": "id", "created_at": "time", "doc_path": "text"},
+    required=("turn_number", "created_at"),
+    key="turn_key",
+    blamed_key="turn_number",
+    event_time="created_at",
+    edited=("created_at", *_EDITED),
+    measured=(*_MEASURED, "doc_path"),
+    is_optional=True,
+    dated_beside=dated_by_metadata,
+)
+DATED = {f"raw_conversations__{spec.name}": spec for spec in (TURNS, OLD_TURNS)}
+# What the source rewrites after the fact, wipes or degrades: two copies of a turn may differ in these and still be one.
+REWRITTEN = ("user_feedback_status", "feedback_confidence", "rejection_detected_in", "quality_score")
+
+
+def known_id(column: str) -> pl.Expr:
+    """A user or session, null where nobody in particular is meant (G9)."""
+    return pl.when(~pl.col(column).is_in(UNKNOWN_IDS)).then(pl.col(column))
+
+
+def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file: str) -> pl.DataFrame:
+    """Source columns to canonical ones: empty texts are nothing, times in seconds (G1), texts from where they lie."""
+    absent = {"doc_path": pl.String, "goals_json": pl.String}
+    rows = rows.with_columns(pl.lit(None, dtype=kind).alias(c) for c, kind in absent.items() if c not in rows.columns)
+    rows = rows.with_columns(
+        pl.when(pl.col(column) != "").then(pl.col(column)).alias(column)
+        for column, kind in {**spec.columns, **dict.fromkeys(absent, "text")}.items()
+        if kind in ("text", "id")
+    ).rename({"created_at": "timestamp"}, strict=False)
+    rows = texts.beside(repair_milliseconds(rows, ("timestamp",)))
+    is_odd = {c: (~pl.col(c).is_between(0, 1)).fill_null(False) for c in ("quality_score", "feedback_confidence")}
+    rows = rows.with_columns(
+        pl.coalesce("query", "transcript_query", "folder_query", "topic").alias("query"),
+        pl.coalesce("response", "folder_response").alias("response"),
+        pl.when(pl.col("query").is_not_null()).then(pl.lit("column"))
+        .when(pl.col("transcript_query").is_not_null()).then(pl.lit("transcript"))
+        .when(pl.col("folder_query").is_not_null()).then(pl.lit("folder"))
+        .when(pl.col("topic").is_not_null()).then(pl.lit("topic")).alias("query_source"),
+        pl.when(pl.col("response").is_not_null()).then(pl.lit("column"))
+        .when(pl.col("folder_response").is_not_null()).then(pl.lit("folder")).alias("response_source"),
+        *(pl.coalesce(column, f"metadata_{column}").alias(column) for column in FROM_METADATA),
+        pl.concat_list(
+            "repairs", "folder_repairs",
+            pl.when(pl.col("timestamp").is_null() & pl.col("metadata_timestamp").is_not_null())
+            .then(pl.lit("timestamp:metadata")),
+            *(pl.when(odd).then(pl.lit(f"{column}:out_of_range")) for column, odd in is_odd.items()),
+        ).list.drop_nulls().alias("repairs"),
+        pl.concat_str(
+            known_id("user_id").fill_null(source_file), pl.lit("/"), pl.col("turn_number").cast(pl.String)
+        ).alias("turn_key"),
+    )  # fmt: skip
+    rows = rows.with_columns(pl.when(~odd).then(pl.col(column)).alias(column) for column, odd in is_odd.items())
+    rows = rows.with_columns(instant(pl.col("timestamp")).alias("occurred_at"))
+    return rows.with_columns(pl.col("occurred_at").dt.date().alias("event_date"))
+
+
+def rules_of(spec: TableSpec) -> tuple[Rule, ...]:
+    """A turn needs its number and its time; everything else may be unknown."""
+    time = spec.event_time
+    return (
+        Rule("missing:turn_number", pl.col("turn_number").is_null()),
+        Rule(f"missing:{time}", pl.col("timestamp").is_null()),
+        Rule(f"out_of_range:{time}", pl.col("timestamp").is_not_null() & pl.col("occurred_at").is_null()),
+    )

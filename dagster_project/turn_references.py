@@ -1,0 +1,108 @@
+"""Which earlier turn a message means that points at one (C6): the five best of its thread's last 365 days, kept by day.
+
+Only threads with such a message are looked at. A day is made again if the texts of one of these threads changed.
+"""
+
+import hashlib
+import json
+from datetime import date, timedelta
+
+import polars as pl
+
+from dagster_project.contracts import TABLES
+from dagster_project.lake import Lake
+from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.signals.references import best_targets
+from dagster_project.signals.similarity import load_model
+from dagster_project.sources.conversations import DATED
+from dagster_project.tables import store_days
+
+TABLE, PAIRS = "core__turn_references", "core__turn_pairs"
+CODE = ("turn_references.py", "signals/references.py", "signals/similarity.py")
+REACH = timedelta(days=365)
+
+
+def bring_references_up_to_date(run: MillRun) -> int:
+    """Make the days that are not current; returns how many references were looked up again."""
+    lake, prefix = run.lake, f"{TABLE}/"
+    turns = _threads_with_references(lake)
+    wanted = _made_from(run, turns)
+    for day in [key.removeprefix(prefix) for key in lake.catalog.inputs if key.startswith(prefix)]:
+        if day not in wanted:
+            lake.drop(TABLE, f"event_date={day}")
+            del lake.catalog.inputs[prefix + day]
+    stale = [date.fromisoformat(day) for day, made in wanted.items() if lake.catalog.inputs.get(prefix + day) != made]
+    made = 0
+    for day in stale:
+        references = turns.filter((pl.col("event_date") == day) & pl.col("refers_back"))
+        rows = _found(run, references, turns).with_columns(pl.lit(day).alias("event_date"))
+        if rows.height:
+            store_days(lake, TABLE, rows)
+        else:
+            lake.drop(TABLE, f"event_date={day}")
+        lake.catalog.inputs[f"{prefix}{day}"] = wanted[str(day)]
+        made += references.height
+    run.report(TABLE, made)
+    return made
+
+
+def _threads_with_references(lake: Lake) -> pl.DataFrame:
+    """The turns, without texts, of every thread in which a message points back."""
+    columns = ("turn_key", "thread_id", "occurred_at", "event_date", "text_hash", "refers_back")
+    files = lake.files(PAIRS)
+    if not files:
+        return TABLES[PAIRS].empty().select(columns)
+    rows = pl.scan_parquet(files, hive_partitioning=False).select(columns)
+    threads = rows.filter("refers_back").select(pl.col("thread_id").unique())
+    return rows.join(threads, on="thread_id", how="semi").collect(engine="streaming").sort("occurred_at", "turn_key")
+
+
+def _made_from(run: MillRun, turns: pl.DataFrame) -> dict[str, str]:
+    """Per day with references a hash of the threads they are in, up to that day."""
+    references = turns.filter("refers_back")
+    if references.is_empty():
+        return {}
+    decided = [code_hash(*CODE), TABLES[TABLE].layout, load_model(run.config.similarity_model).name]
+    histories = turns.select(
+        "thread_id", "occurred_at", "event_date", "refers_back",
+        pl.struct("turn_key", "occurred_at", "text_hash").hash(seed=0).cum_sum().over("thread_id").alias("history"),
+    )  # fmt: skip
+    days = (
+        histories.filter("refers_back").group_by("event_date").agg(pl.col("history").sum(), pl.len()).sort("event_date")
+    )
+    return {
+        str(day): hashlib.sha256(json.dumps([decided, history, count]).encode()).hexdigest()
+        for day, history, count in days.iter_rows()
+    }
+
+
+def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.DataFrame:
+    """The best targets of some messages of one day, with the texts of their threads."""
+    first = references["occurred_at"].min()
+    assert first is not None
+    near = turns.filter(
+        pl.col("thread_id").is_in(references["thread_id"].unique().implode())
+        & (pl.col("occurred_at") >= first - REACH)
+        & (pl.col("occurred_at") <= references["occurred_at"].max())
+    )
+    texts = _texts(run.lake, near)
+    told = near.join(texts, on="turn_key")
+    messages = references.select("turn_key").join(told, on="turn_key")
+    found = best_targets(
+        messages.select(
+            pl.col("turn_key").alias("reference_key"), pl.col("thread_id").alias("thread"),
+            pl.col("query").alias("message"), "occurred_at",
+        ),
+        told.select("turn_key", pl.col("thread_id").alias("thread"), "query", "response", "occurred_at"),
+        load_model(run.config.similarity_model),
+    )  # fmt: skip
+    return found.rename({"reference_key": "message_turn_key"})
+
+
+def _texts(lake: Lake, turns: pl.DataFrame) -> pl.DataFrame:
+    """Queries and responses of turns, from the raw tables of their days."""
+    days = [f"event_date={day}" for day in turns["event_date"].unique().sort().to_list()]
+    files = [path for table in DATED for path in lake.files(table, days)]
+    rows = pl.scan_parquet(files, hive_partitioning=False).select("turn_key", "query", "response")
+    wanted = turns.select("turn_key").lazy()
+    return rows.join(wanted, on="turn_key", how="semi").unique("turn_key", keep="first", maintain_order=True).collect()

@@ -1,0 +1,61 @@
+-- One detected rejection or acceptance with a confidence of 0.70 or more, and the turn it is about (C6).
+-- grain: message_turn_key
+-- inputs: core__turn_pairs, core__turn_references
+-- params: as_of
+
+with pairs as (
+    select
+        turn_key, next_turn_key, next_at, user_id, session_id, occurred_at, feedback_status, feedback_confidence, reason,
+        refers_back, said_status, said_confidence, said_reason
+    from core__turn_pairs
+    where occurred_at < $as_of
+),
+
+found_targets as (
+    select message_turn_key, list({turn_key: turn_key, score: score} order by rank) as targets
+    from core__turn_references
+    group by message_turn_key
+),
+
+said_of_the_last_turn as (
+    select
+        next_turn_key as message_turn_key, turn_key as last_turn_key, feedback_status as kind,
+        feedback_confidence as confidence, reason, next_at as occurred_at, user_id, session_id
+    from pairs
+    where next_turn_key is not null
+),
+
+said_after_a_pause as (
+    -- no pair: the turn before is more than 30 minutes away, so only what the message says by itself counts
+    select
+        turn_key as message_turn_key, null as last_turn_key, said_status as kind, said_confidence as confidence,
+        said_reason as reason, occurred_at, user_id, session_id
+    from pairs
+    where refers_back and turn_key not in (select message_turn_key from said_of_the_last_turn)
+),
+
+said as (
+    select message_turn_key, last_turn_key, kind, confidence, reason, occurred_at, user_id, session_id
+    from said_of_the_last_turn
+    union all
+    select message_turn_key, last_turn_key, kind, confidence, reason, occurred_at, user_id, session_id
+    from said_after_a_pause
+)
+
+select
+    said.message_turn_key,
+    coalesce(found_targets.targets[1].turn_key, said.last_turn_key) as target_turn_key,
+    if(found_targets.targets is null, 'last_turn', 'reference') as target_kind,
+    said.kind,
+    said.confidence,
+    said.reason,
+    said.occurred_at,
+    said.user_id,
+    said.session_id,
+    coalesce(found_targets.targets, []) as targets
+from said
+left join found_targets using (message_turn_key)
+where said.kind in ('rejected', 'accepted')
+    and said.confidence >= 0.70
+    and coalesce(found_targets.targets[1].turn_key, said.last_turn_key) is not null
+order by said.message_turn_key

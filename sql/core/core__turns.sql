@@ -1,0 +1,78 @@
+-- One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).
+-- grain: turn_key (unordered)
+-- inputs: core__turn_pairs
+-- params: as_of
+
+with pairs as (
+    select
+        turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date, feedback_status,
+        feedback_confidence, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
+        validation_outcome, quality_score, intent, strategy_summary, prompt_key, query_source, response_source, source_file
+    from core__turn_pairs
+    where occurred_at < $as_of
+),
+
+runs as (
+    -- a run of rejections ends where a turn is not rejected: count those up to here
+    select
+        *,
+        count(*) filter (where feedback_status <> 'rejected') over thread as run_number
+    from pairs
+    window thread as (partition by thread_id order by occurred_at, turn_number, turn_key)
+),
+
+scored as (
+    select
+        *,
+        if(
+            feedback_status = 'rejected',
+            count(*) filter (where feedback_status = 'rejected')
+                over (partition by thread_id, run_number order by occurred_at, turn_number, turn_key),
+            0
+        ) as consecutive_rejections,
+        case lower(trim(validation_outcome))
+            when 'approve' then 0.5
+            when 'revise' then 0.3
+            when 'retry' then 0.1
+            when 'fail' then -0.5
+        end as base_score,
+        case feedback_status when 'rejected' then -1.0 when 'accepted' then 0.5 else 0.0 end as feedback_weight
+    from runs
+)
+
+select
+    turn_key,
+    user_id,
+    turn_number,
+    turn_id,
+    session_id,
+    thread_id,
+    occurred_at,
+    event_date,
+    feedback_status,
+    feedback_confidence,
+    correction_type,
+    next_turn_id as detected_in_turn,
+    next_at as detected_at,
+    similarity,
+    reason,
+    source_status,
+    source_confidence,
+    source_status <> feedback_status as is_disputed,
+    case feedback_status
+        when 'rejected' then -1.0
+        when 'accepted' then round(least(coalesce(base_score, 0) + 0.5, 1.0), 6)
+        else base_score
+    end as satisfaction_score,
+    round(0.6 * coalesce(quality_score, 0)::double + 0.4 * feedback_weight::double, 6) as ranking_score,
+    feedback_status <> 'rejected' as is_reusable,
+    consecutive_rejections,
+    validation_outcome,
+    quality_score,
+    intent,
+    strategy_summary,
+    prompt_key,
+    query_source,
+    response_source,
+    source_file
+from scored

@@ -1,0 +1,71 @@
+-- One confidence decile of the detector beside what people said explicitly about the same turns, with Wilson's 95 % interval.
+-- grain: compared_with, confidence_decile
+-- inputs: core__turns, core__feedback
+-- params: none
+
+with detected as (
+    select turn_key, turn_id, user_id, session_id, prompt_key, occurred_at, feedback_status, feedback_confidence
+    from core__turns
+    where feedback_status <> 'neutral' and session_id is not null
+),
+
+rated as (
+    -- a rating is about a turn if it names it, or was given in its session on the same question; the nearest before it counts
+    select
+        f.feedback_id, t.feedback_status, t.feedback_confidence,
+        t.feedback_status = if(f.sentiment = 'positive', 'accepted', 'rejected') as is_right
+    from core__feedback as f
+    inner join detected as t
+        on f.session_id = t.session_id
+        and (f.response_id = t.turn_id or f.prompt_key = t.prompt_key)
+        and (f.user_id = t.user_id or f.user_id is null or t.user_id is null)
+        and f.occurred_at >= t.occurred_at
+    where f.status = 'active' and f.effective_type = 'rating' and f.sentiment in ('positive', 'negative')
+    qualify row_number() over (
+        partition by f.feedback_id order by f.response_id = t.turn_id desc, t.occurred_at desc, t.turn_key
+    ) = 1
+),
+
+judged as (
+    select 'ratings' as compared_with, feedback_confidence, is_right
+    from rated
+),
+
+deciles as (
+    select
+        compared_with,
+        least(floor(feedback_confidence * 10 + 1e-9)::bigint, 9) as confidence_decile,
+        count(*) as judged_count,
+        count(*) filter (where is_right) as right_count,
+        sum(round(feedback_confidence * 1e6)::hugeint) as confidence_sum
+    from judged
+    group by all
+),
+
+shares as (
+    select
+        *,
+        right_count / judged_count as p,
+        confidence_sum::double / 1e6 / judged_count as mean_confidence,
+        1.959963984540054 as z
+    from deciles
+)
+
+select
+    compared_with,
+    confidence_decile,
+    judged_count,
+    right_count,
+    round(p, 6) as right_share,
+    round(greatest(0, (p + z * z / (2 * judged_count) - z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
+        / (1 + z * z / judged_count)), 6) as right_share_low,
+    round(least(1, (p + z * z / (2 * judged_count) + z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
+        / (1 + z * z / judged_count)), 6) as right_share_high,
+    round(mean_confidence, 6) as mean_confidence,
+    round(
+        sum(round(judged_count * abs(p - mean_confidence) * 1e6)::hugeint) over (partition by compared_with)::double / 1e6
+        / sum(judged_count) over (partition by compared_with),
+        6
+    ) as calibration_error
+from shares
+order by compared_with, confidence_decile

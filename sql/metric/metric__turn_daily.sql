@@ -1,0 +1,53 @@
+-- One day of turns: what the next messages say of them, and how far the source's own status is off.
+-- grain: event_date
+-- inputs: core__turns
+-- params: none
+
+with turns as (
+    select
+        event_date, thread_id, feedback_status, correction_type, satisfaction_score, consecutive_rejections, source_status,
+        is_disputed
+    from core__turns
+),
+
+counted as (
+    select
+        event_date,
+        count(*) as turn_count,
+        count(distinct thread_id) as session_count,
+        count(*) filter (where feedback_status = 'rejected') as rejected_count,
+        count(*) filter (where feedback_status = 'accepted') as accepted_count,
+        count(*) filter (where feedback_status = 'neutral') as neutral_count,
+        count(*) filter (where correction_type = 'explicit') as explicit_count,
+        count(*) filter (where correction_type = 'rephrased') as rephrased_count,
+        count(*) filter (where correction_type = 'abandonment') as abandonment_count,
+        count(satisfaction_score) as satisfaction_count,
+        -- scores are added as whole numbers, because floating addition is not repeatable (G2)
+        sum(round(satisfaction_score * 1e6)::hugeint) as satisfaction_sum,
+        count(distinct thread_id) filter (where consecutive_rejections >= 2) as repeated_rejection_sessions,
+        count(source_status) as source_status_count,
+        count(*) filter (where is_disputed) as disputed_count
+    from turns
+    group by event_date
+)
+
+select
+    event_date,
+    turn_count,
+    session_count,
+    rejected_count,
+    accepted_count,
+    neutral_count,
+    explicit_count,
+    rephrased_count,
+    abandonment_count,
+    round(rejected_count / turn_count, 6) as rejected_rate,
+    round(accepted_count / turn_count, 6) as accepted_rate,
+    round(satisfaction_sum::double / 1e6 / satisfaction_count, 6) as mean_satisfaction,
+    satisfaction_count,
+    repeated_rejection_sessions,
+    source_status_count,
+    disputed_count,
+    round(disputed_count / nullif(source_status_count, 0), 6) as disputed_rate
+from counted
+order by event_date
