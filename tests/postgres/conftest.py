@@ -1,0 +1,45 @@
+"""One Postgres per worker process of a test session, and a schema of its own for every test."""
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.postgres.server import MISSING, Schema, Server, running_server
+
+_numbers = itertools.count()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if "tests/postgres/" in item.path.as_posix():
+            item.add_marker("postgres")
+
+
+@pytest.fixture(scope="session")
+def server() -> Iterator[Server]:
+    """A running server. Where none can be started these tests fail; they are never left out in silence."""
+    try:
+        context = running_server()
+        found = context.__enter__()
+    except FileNotFoundError as error:
+        pytest.fail(str(error) if str(error) == MISSING else repr(error), pytrace=False)
+    yield found
+    context.__exit__(None, None, None)
+
+
+@pytest.fixture
+def new_schema(server: Server) -> Callable[..., Schema]:
+    """Makes schemas; each is new."""
+
+    def make(database: str = "main") -> Schema:
+        schema = Schema(server, f"test_{next(_numbers)}", database)
+        server.execute(f"create schema {schema.name}", database=database)
+        return schema
+
+    return make
+
+
+@pytest.fixture
+def schema(new_schema: Callable[..., Schema]) -> Schema:
+    return new_schema()

@@ -1,0 +1,173 @@
+"""A real Postgres on loopback for tests: its own data folder, its own port, passwords on; gone when the tests are."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import adbc_driver_postgresql.dbapi as adbc
+
+from dagster_project.postgres import PostgresDatabase
+
+OWNER, OWNER_PASSWORD = "owner", "all-mine-4711"
+READER, READER_PASSWORD = "reader", "s3cr&t p@ss/w:rd?#%=é'\\"
+MISSING = "no Postgres server was found, and these tests need a real one: run `apt-get install postgresql` (or put initdb and postgres in PATH)"
+PATIENCE_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server. Everything in it may be changed by any test, in a schema of its own."""
+
+    port: int
+    pid: int
+
+    def uri(
+        self,
+        user: str = READER,
+        password: str | None = READER_PASSWORD,
+        database: str = "main",
+        port: int | None = None,
+    ) -> str:
+        who = quote(user, safe="") + ("" if password is None else f":{quote(password, safe='')}")
+        return f"postgresql://{who}@127.0.0.1:{port or self.port}/{database}"
+
+    @property
+    def owner_uri(self) -> str:
+        return self.uri(OWNER, OWNER_PASSWORD)
+
+    def connect(self, database: str = "main", autocommit: bool = True) -> adbc.Connection:
+        """As the owner, who may do anything."""
+        return adbc.connect(self.uri(OWNER, OWNER_PASSWORD, database), autocommit=autocommit)
+
+    def execute(self, *statements: str, database: str = "main") -> None:
+        with self.connect(database) as connection, connection.cursor() as cursor:
+            for statement in statements:
+                cursor.execute(statement)
+
+    def ask(self, query: str, database: str = "main") -> list[tuple[Any, ...]]:
+        with self.connect(database) as connection, connection.cursor() as cursor:
+            cursor.execute(query)
+            return cursor.fetchall()
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A schema of one test. Statements see it first, the reader may read all of it."""
+
+    server: Server
+    name: str
+    database: str = "main"
+
+    def execute(self, *statements: str) -> None:
+        self.server.execute(f'set search_path to "{self.name}", public', *statements, database=self.database)
+        grants = (
+            f'grant usage on schema "{self.name}" to reader',
+            f'grant select on all tables in schema "{self.name}" to reader',
+        )
+        self.server.execute(*grants, database=self.database)
+
+    def open(self, busy_timeout_seconds: float = 5.0, filters: Mapping[str, str] | None = None) -> PostgresDatabase:
+        return PostgresDatabase(self.server.uri(database=self.database), self.name, busy_timeout_seconds, filters)
+
+
+def sql(value: Any) -> str:
+    """A value as an SQL literal."""
+    if value is None:
+        return "null"
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'::bytea"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return f"'{value!r}'::float8" if isinstance(value, float) else repr(value)
+
+
+def _program(name: str) -> Path:
+    found = shutil.which(name)
+    if found:
+        return Path(found)
+    versions = sorted(Path("/usr/lib/postgresql").glob("*"), key=lambda path: float(path.name), reverse=True)
+    for path in (version / "bin" / name for version in versions):
+        if path.exists():
+            return path
+    raise FileNotFoundError(MISSING)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _unprivileged() -> str | None:
+    """Postgres does not run as root: then, somebody else."""
+    if os.geteuid() != 0:
+        return None
+    names = {entry.pw_name for entry in pwd.getpwall()}
+    return "postgres" if "postgres" in names else "nobody"
+
+
+@contextmanager
+def running_server() -> Iterator[Server]:
+    initdb, postgres = _program("initdb"), _program("postgres")
+    user = _unprivileged()
+    folder = Path(tempfile.mkdtemp(prefix="gristmill-postgres-"))
+    try:
+        (folder / "password").write_text(OWNER_PASSWORD, encoding="utf-8")
+        if user:
+            shutil.chown(folder, user)
+            shutil.chown(folder / "password", user)
+        data, port = folder / "data", _free_port()
+        subprocess.run(
+            [initdb, "-D", data, "-U", OWNER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8",
+             "--locale=C", "--no-sync"],
+            user=user, cwd=folder, check=True, capture_output=True,
+        )  # fmt: skip
+        settings = {
+            "listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off",
+            "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 50, "max_wal_size": "2GB",
+            "lc_messages": "C",
+        }  # fmt: skip
+        options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
+        with (folder / "log").open("wb") as log:
+            process = subprocess.Popen([postgres, "-D", data, *options], user=user, cwd=folder, stdout=log, stderr=log)
+        try:
+            yield _ready(Server(port, process.pid), process, folder / "log")
+        finally:
+            process.terminate()  # connections that a failed test left open are not worth waiting for
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.send_signal(3)
+                process.wait()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _ready(server: Server, process: subprocess.Popen[bytes], log: Path) -> Server:
+    end = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            with adbc.connect(server.uri(OWNER, OWNER_PASSWORD, "postgres")):
+                break
+        except adbc.Error:
+            if process.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"Postgres did not start: {log.read_text(errors='replace')[-2000:]}") from None
+            time.sleep(0.1)
+    server.execute(
+        "create database main",
+        "create database ascii template template0 encoding 'SQL_ASCII' lc_collate 'C' lc_ctype 'C'",
+        "create database latin template template0 encoding 'LATIN1' lc_collate 'C' lc_ctype 'C'",
+        f"create role {READER} login password {sql(READER_PASSWORD)}",
+        database="postgres",
+    )
+    return server
