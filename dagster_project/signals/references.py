@@ -114,10 +114,10 @@ RULES = (
         "your first name",
     ),
     Rule(
-        rf"\byour {_GAP}{{1,5}}?(?:(?:from )?{_THEN}\b|from {_MONTH}\b|{_BEFORE})",
-        "something of the assistant's, with a time before the last answer",
+        rf"\byour {_GAP}{{0,3}}?{_ANSWER} {_GAP}{{0,3}}?(?:(?:from )?{_THEN}\b|from {_MONTH}\b|{_BEFORE})",
+        "an answer of the assistant, with a time before the last",
         "In your photosynthesis answer a few weeks back you forgot the dark reactions",
-        "What is your return policy?",
+        "Can your driver come earlier?",
     ),
     Rule(
         rf"\b(?:the|that|those|this) (?:very )?(?:earlier|previous|prior|original|initial) (?:{_GAP}{{0,2}}{_ANSWER}|ones?)\b"
