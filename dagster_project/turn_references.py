@@ -16,6 +16,7 @@ from dagster_project.signals.references import best_targets
 from dagster_project.signals.similarity import load_model
 from dagster_project.sources.conversations import DATED
 from dagster_project.tables import store_days
+from dagster_project.turn_pairs import SESSION_GAP
 
 TABLE, PAIRS = "core__turn_references", "core__turn_pairs"
 CODE = ("turn_references.py", "signals/references.py", "signals/similarity.py")
@@ -51,10 +52,12 @@ def _threads_with_references(lake: Lake) -> pl.DataFrame:
     columns = ("turn_key", "thread_id", "occurred_at", "event_date", "text_hash", "refers_back")
     files = lake.files(PAIRS)
     if not files:
-        return TABLES[PAIRS].empty().select(columns)
+        return TABLES[PAIRS].empty().select(*columns, pl.lit(False).alias("is_in_session"))
     rows = pl.scan_parquet(files, hive_partitioning=False).select(columns)
     threads = rows.filter("refers_back").select(pl.col("thread_id").unique())
-    return rows.join(threads, on="thread_id", how="semi").collect(engine="streaming").sort("occurred_at", "turn_key")
+    turns = rows.join(threads, on="thread_id", how="semi").collect(engine="streaming").sort("occurred_at", "turn_key")
+    gap = pl.col("occurred_at") - pl.col("occurred_at").shift(1).over("thread_id")
+    return turns.with_columns((gap <= SESSION_GAP).fill_null(False).alias("is_in_session"))
 
 
 def _made_from(run: MillRun, turns: pl.DataFrame) -> dict[str, str]:
@@ -88,15 +91,21 @@ def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.Da
     texts = _texts(run.lake, near)
     told = near.join(texts, on="turn_key")
     messages = references.select("turn_key").join(told, on="turn_key")
-    found = best_targets(
-        messages.select(
-            pl.col("turn_key").alias("reference_key"), pl.col("thread_id").alias("thread"),
-            pl.col("query").alias("message"), "occurred_at",
-        ),
-        told.select("turn_key", pl.col("thread_id").alias("thread"), "query", "response", "occurred_at"),
-        load_model(run.config.similarity_model),
-    )  # fmt: skip
-    return found.rename({"reference_key": "message_turn_key"})
+    model = load_model(run.config.similarity_model)
+    # within a session "earlier than the last" leaves out the last turn; after a pause that may be the one that is meant
+    found = [
+        best_targets(
+            some.select(
+                pl.col("turn_key").alias("reference_key"), pl.col("thread_id").alias("thread"),
+                pl.col("query").alias("message"), "occurred_at",
+            ),
+            told.select("turn_key", pl.col("thread_id").alias("thread"), "query", "response", "occurred_at"),
+            model,
+            skip_last=is_in_session,
+        )
+        for is_in_session, some in ((True, messages.filter("is_in_session")), (False, messages.filter(~pl.col("is_in_session"))))
+    ]  # fmt: skip
+    return pl.concat(found).rename({"reference_key": "message_turn_key"}).sort("message_turn_key", "rank")
 
 
 def _texts(lake: Lake, turns: pl.DataFrame) -> pl.DataFrame:

@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Sequence
 from functools import cache
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -62,7 +63,7 @@ class WordLlama:
         lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
         filled = lengths > 0
         if filled.any():
-            flat = np.fromiter((token for text in ids for token in text), dtype=np.int64, count=int(lengths.sum()))
+            flat = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum()))
             starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
             found[filled] = np.add.reduceat(self._tokens[flat], starts, axis=0)
         return found
