@@ -53,13 +53,15 @@ def settings() -> configuration.Config:
 @app.command()
 def demo(
     rows: Annotated[
-        int, typer.Option(min=0, help="How many feedback rows; a fifth as many distilled examples.")
+        int,
+        typer.Option(min=0, help="How many feedback rows; a fifth as many distilled examples, a third as many turns."),
     ] = 6000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same rows.")] = 1,
 ) -> None:
     """Write demo source databases, dirty rows included, under <home>/sources."""
     from dagster_project.demo.distillation import write_distillation
     from dagster_project.demo.feedback import write_feedback_files
+    from dagster_project.demo.turn_sources import write_turns
     from dagster_project.lock import make_home
 
     home = settings().home
@@ -69,8 +71,10 @@ def demo(
     planted = write_feedback_files(folder, rows, seed)
     distilled = rows // 5
     links = write_distillation(folder / "distillation.db", distilled, seed, feedback=folder / "feedback.db")
-    typer.echo(f"wrote {rows:,} feedback rows and {distilled:,} distilled interactions to {folder}")
-    for system, counts in (("feedback", planted), ("distillation", links)):
+    turns = rows // 3
+    said = write_turns(folder, turns, seed, feedback=folder / "feedback.db")
+    typer.echo(f"wrote {rows:,} feedback rows, {distilled:,} distilled interactions and {turns:,} turns to {folder}")
+    for system, counts in (("feedback", planted), ("distillation", links), ("conversations", said)):
         told = (f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(counts.items()))
         typer.echo(f"planted in {system}: {', '.join(told)}")
 

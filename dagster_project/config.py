@@ -6,16 +6,17 @@ Knows keys, defaults and which are allowed; opens nothing. Every later stage get
 import hashlib
 import json
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, urlsplit
 
 from dagster_project.errors import GristmillError
 
-SYSTEMS = ("feedback", "distillation", "conversations")
+SYSTEMS = ("feedback", "distillation", "conversations", "reactions", "sessions")
 RATING_SCALES = ("thumbs", "five")
 
 
@@ -30,6 +31,10 @@ class SourceFile:
     path: Path
     rating_scale: str = "thumbs"
     label: str = ""
+    address: str | None = field(default=None, repr=False)  # of a Postgres database; holds its password, so never shown
+    schema: str | None = None  # in that database
+    tenant: str | None = None  # whose reactions these are: no column of theirs tells
+    project: str | None = None
 
 
 @dataclass(frozen=True)
@@ -80,7 +85,11 @@ SETTINGS: dict[str, type] = {
 LEAST = {"review_batch": 1, "busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
 SHARES = ("min_weight", "ready_score", "second_review_share", "similarity_threshold")
 NOUNS = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
-KEYS = {"home", "rating_scale", *SYSTEMS, *SETTINGS}
+POSTGRES = ("postgresql://", "postgres://")
+PLACES = {"reactions": ("tenant", "project")}  # what a source must be told besides where it is
+KEYS = {"home", "rating_scale", "tenant", "project", *SYSTEMS, *SETTINGS}
+# A colon separates sources where another one begins behind it; an address has colons of its own.
+SEPARATOR = re.compile(rf"{re.escape(os.pathsep)}(?=postgres(?:ql)?://|sqlite:|file:|/(?!/)|\.|~|[^/@:]*$)")
 
 
 def load(config_file: Path | None = None, home: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
@@ -101,22 +110,26 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
     if home is None:
         configured = environ.get("GRISTMILL_HOME") or None
         home = Path(configured) if configured else base / str(values.get("home", "data"))
-    scale = _rating_scale(setting("rating_scale") or "thumbs", "rating_scale")
+    common = {
+        "rating_scale": _rating_scale(setting("rating_scale") or "thumbs", "rating_scale"),
+        "tenant": setting("tenant"), "project": setting("project"),
+    }  # fmt: skip
     sources = {}
     for system in SYSTEMS:
         from_environment = environ.get(f"GRISTMILL_{system.upper()}")
         if from_environment:
-            is_address = from_environment.startswith(("sqlite:", "file:"))  # whose colon separates nothing
-            entries: Any = [from_environment] if is_address else from_environment.split(os.pathsep)
-            sources[system] = _source_files(system, entries, Path(), scale)
+            sources[system] = _source_files(system, _separate(from_environment), Path(), common)
         elif system in values:
-            sources[system] = _source_files(system, values[system], base, scale)
+            sources[system] = _source_files(system, values[system], base, common)
         else:
             folder = home / "sources"
             defaults = [
                 folder / f"{system}{kind}.db" for kind in ("", "_fallback")
             ]  # SAM's second file, disk unplugged
-            sources[system] = tuple(SourceFile(path, scale, path.name) for path in defaults if path.exists())
+            found = [str(path.absolute()) for path in defaults if path.exists()]
+            sources[system] = tuple(
+                replace(file, path=folder / file.path.name) for file in _source_files(system, found, Path(), common)
+            )
     settings = {
         key: _typed(kind, setting(key), f"{key} (GRISTMILL_{key.upper()})")
         for key, kind in SETTINGS.items()
@@ -138,26 +151,56 @@ def _read_toml(file: Path) -> dict[str, Any]:
         raise GristmillError(f"{file} is not valid TOML: {error}") from error
 
 
-def _source_files(system: str, entries: Any, base: Path, scale: str) -> tuple[SourceFile, ...]:
-    """A source is a path, a table with `uri`, or a list of either."""
+def _separate(sources: str) -> list[str]:
+    """Several sources in one environment variable."""
+    if any(address in sources for address in POSTGRES):
+        return SEPARATOR.split(sources)
+    is_address = sources.startswith(("sqlite:", "file:"))  # whose colon separates nothing
+    return [sources] if is_address else sources.split(os.pathsep)
+
+
+def _source_files(system: str, entries: Any, base: Path, common: Mapping[str, Any]) -> tuple[SourceFile, ...]:
+    """A source is a path or an address, a table with `uri`, or a list of either."""
     files = []
     for entry in entries if isinstance(entries, list) else [entries]:
         table = {"uri": entry} if isinstance(entry, str) else entry
         if not isinstance(table, dict) or not isinstance(table.get("uri"), str | list):
-            raise GristmillError(f"source {system!r}: expected a path or a table with `uri`, found {entry!r}")
-        if unknown := sorted(set(table) - {"uri", "rating_scale"}):
+            shown = sorted(entry) if isinstance(entry, dict) else type(entry).__name__
+            raise GristmillError(f"source {system!r}: expected a path or a table with `uri`, found {shown!r}")
+        if unknown := sorted(set(table) - {"uri", "rating_scale", "schema", *PLACES.get(system, ())}):
             raise GristmillError(f"source {system!r}: unknown key {unknown[0]!r}")
         uris = [table["uri"]] if isinstance(table["uri"], str) else table["uri"]
         if not all(isinstance(uri, str) for uri in uris):
-            raise GristmillError(f"source {system!r}: expected paths, found {uris!r}")
-        own_scale = _rating_scale(table.get("rating_scale", scale), f"{system}.rating_scale")
-        files += [SourceFile(base / _path(uri), own_scale) for uri in uris if uri]
-    if len({file.path.resolve() for file in files}) != len(files):
-        raise GristmillError(f"source {system!r} names the same file twice")
-    names = [file.path.name for file in files]
+            raise GristmillError(f"source {system!r}: expected paths or addresses in `uri`")
+        files += [_source_file(system, uri, base, {**common, **table}) for uri in uris if uri]
+    places = [(file.address or file.path.resolve(), file.schema) for file in files]
+    if len(set(places)) != len(files):
+        raise GristmillError(
+            f"source {system!r} names the same {'source' if any(f.address for f in files) else 'file'} twice"
+        )
+    names = [file.label for file in files]
     return tuple(
-        replace(file, label=file.path.name if names.count(file.path.name) == 1 else str(file.path)) for file in files
+        file
+        if names.count(file.label) == 1
+        else replace(file, label=f"{file.label} ({order})" if file.address else str(file.path))
+        for order, file in enumerate(files, 1)
     )
+
+
+def _source_file(system: str, uri: str, base: Path, said: Mapping[str, Any]) -> SourceFile:
+    places = {name: said.get(name) for name in PLACES.get(system, ())}
+    for name, value in {**places, "schema": said.get("schema")}.items():
+        if value is not None and not (isinstance(value, str) and value):
+            raise GristmillError(f"source {system!r}: {name} must be a text, not {value!r}")
+    scale = _rating_scale(said["rating_scale"], f"{system}.rating_scale")
+    if not uri.startswith(POSTGRES):
+        path = base / _path(uri)
+        return SourceFile(path, scale, path.name, **places)
+    schema = said.get("schema")
+    if schema is None and all(places.values()) and places:
+        schema = "kdcube_" + "_".join(str(place) for place in places.values())  # sources.md, reactions
+    database = unquote(urlsplit(uri).path.strip("/")) or "postgres"
+    return SourceFile(Path(database), scale, f"{database}.{schema or 'public'}", uri, schema, **places)
 
 
 def _path(uri: str) -> Path:

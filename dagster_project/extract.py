@@ -80,9 +80,9 @@ class SqliteDatabase:
 
     def shape(self, spec: TableSpec) -> TableShape:
         """The table's columns against the expected ones. A missing table or required column ends the run (G5)."""
-        if spec.name not in self._shapes:
-            self._shapes[spec.name] = self._look_at(spec)
-        return self._shapes[spec.name]
+        if spec.reading not in self._shapes:
+            self._shapes[spec.reading] = self._look_at(spec)
+        return self._shapes[spec.reading]
 
     def _look_at(self, spec: TableSpec) -> TableShape:
         if spec.name not in self.tables:
@@ -118,7 +118,8 @@ class SqliteDatabase:
         )
         query = (
             f"select {shape.rowid} as source_rowid, {when}, "
-            f"cast(concat_ws('|', {', '.join(parts) or 'null'}) as blob) as small from {quoted(spec.name)} not indexed"
+            f"cast(concat_ws('|', {', '.join(parts) or 'null'}) as blob) as small "
+            f"from {quoted(spec.name)} not indexed where {spec.where or 'true'}"
         )
         types = {"source_rowid": "0", **({"moment": "''"} if spec.has_time_texts else {"day": "0"}), "small": "x''"}
         row_hash = pl.struct("source_rowid", "day", "small").hash(seed=0) % 1_099_511_627_689
@@ -137,7 +138,7 @@ class SqliteDatabase:
                     row_hash.sum().cast(pl.Int64).alias("digest"),
                 )
             )
-        self._undated[spec.name] = undated
+        self._undated[spec.reading] = undated
         return (
             pl.concat(partial)
             .group_by("day")
@@ -150,16 +151,16 @@ class SqliteDatabase:
         found = cache.get(self.path, spec)
         if found is None:
             days = [list(row) for row in self.fingerprints(spec).iter_rows()]
-            found = Look(days, self._undated[spec.name], self.identity)
+            found = Look(days, self._undated[spec.reading], self.identity)
             cache.put(self.path, spec, found)
-        self._undated[spec.name] = found.undated
+        self._undated[spec.reading] = found.undated
         return found
 
     def undated_rowids(self, spec: TableSpec) -> list[int]:
         """The rows without a valid event time, noted when the fingerprints were taken in this transaction."""
-        if spec.name not in self._undated:
+        if spec.reading not in self._undated:
             self.fingerprints(spec)
-        return self._undated[spec.name]
+        return self._undated[spec.reading]
 
     # --- rows ----------------------------------------------------------------------------------------------------
 
@@ -230,7 +231,9 @@ class SqliteDatabase:
         shape = self.shape(spec)
         fast, careful = fast_query(spec, shape), careful_query(spec, shape)
         types = {"source_rowid": "0", **{c: SAMPLE_VALUES[spec.columns[c]] for c in shape.present}, "extra": "''"}
-        where = f" from {quoted(spec.name)} not indexed where {shape.rowid} >= ? and {condition}"
+        where = (
+            f" from {quoted(spec.name)} not indexed where {shape.rowid} >= ? and {condition} and {spec.where or 'true'}"
+        )
         stretch = CAREFUL_ROWS
         while next_rowid <= LAST_ROWID:
             try:

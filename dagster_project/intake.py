@@ -12,8 +12,9 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.databases import SourceDatabase
 from dagster_project.day_buffer import DayBuffer
-from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.extract import TableSpec
 from dagster_project.instants import EPOCH
 from dagster_project.looks import LookCache
 from dagster_project.quarantine import Rule, split
@@ -27,7 +28,7 @@ class OpenFile:
 
     label: str
     order: int
-    database: SqliteDatabase
+    database: SourceDatabase
     options: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -73,4 +73,4 @@ class LookCache:
 
 
 def _key(database: Path, spec: TableSpec) -> str:
-    return f"{database.absolute()} {spec.name} {spec.edited} {spec.measured} {pl.__version__}"
+    return f"{database.absolute()} {spec.reading} {spec.where} {spec.edited} {spec.measured} {pl.__version__}"

@@ -18,8 +18,9 @@ import duckdb
 import polars as pl
 
 from dagster_project.config import Config
+from dagster_project.databases import open_database
 from dagster_project.errors import GristmillError, Stopped
-from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.extract import TableSpec
 from dagster_project.intake import OpenFile, Seen, look
 from dagster_project.lake import Lake
 from dagster_project.lock import check_free_space, home_lock
@@ -78,7 +79,10 @@ class MillRun:
         self.lake.recover()
         self._stack.callback(self.lake.sweep)
         source_bytes = sum(
-            file.path.stat().st_size for files in self.config.sources.values() for file in files if file.path.exists()
+            file.path.stat().st_size
+            for files in self.config.sources.values()
+            for file in files
+            if file.address is None and file.path.exists()
         )
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
@@ -92,8 +96,10 @@ class MillRun:
             OpenFile(
                 label=file.label,
                 order=order,
-                database=self._stack.enter_context(SqliteDatabase(file.path, self.config.busy_timeout_seconds)),
-                options={"rating_scale": file.rating_scale},
+                database=self._stack.enter_context(
+                    contextlib.closing(open_database(file, self.config.busy_timeout_seconds))
+                ),
+                options={"rating_scale": file.rating_scale, "tenant": file.tenant or "", "project": file.project or ""},
             )
             for order, file in enumerate(self.config.sources[system])
         ]

@@ -47,9 +47,17 @@ class TableSpec:
     measured: tuple[str, ...] = ()  # long texts of which the fingerprint takes the length only
     left_behind: tuple[str, ...] = ()  # known columns we do not read
     is_optional: bool = False  # a file may lack it
+    part: str | None = None  # the name of the part we read, where only some rows of the table are ours
+    where: str | None = None  # SQL of that part, for SQLite
+    where_postgres: str | None = None  # and for Postgres
     # (database, spec, rowids without a valid event time) -> rowid -> day number, where something beside the table tells it
     dated_beside: Callable[[Any, "TableSpec", Sequence[int]], dict[int, int]] | None = None
     blamed_key: str | None = None  # the source's column a conflict of keys is blamed on, where `key` is one we derive
+
+    @property
+    def reading(self) -> str:
+        """Names what is read: the table, or the part of it."""
+        return f"{self.name} {self.part}" if self.part else self.name
 
     @property
     def conflict(self) -> str:

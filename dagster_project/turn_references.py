@@ -111,7 +111,11 @@ def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.Da
 def _texts(lake: Lake, turns: pl.DataFrame) -> pl.DataFrame:
     """Queries and responses of turns, from the raw tables of their days."""
     days = [f"event_date={day}" for day in turns["event_date"].unique().sort().to_list()]
-    files = [path for table in DATED for path in lake.files(table, days)]
-    rows = pl.scan_parquet(files, hive_partitioning=False).select("turn_key", "query", "response")
     wanted = turns.select("turn_key").lazy()
-    return rows.join(wanted, on="turn_key", how="semi").unique("turn_key", keep="first", maintain_order=True).collect()
+    rows = [
+        pl.scan_parquet(files, hive_partitioning=False).select("turn_key", "query", "response")
+        for table in DATED
+        if (files := lake.files(table, days))
+    ]
+    found = pl.concat([scan.join(wanted, on="turn_key", how="semi").collect() for scan in rows])
+    return found.unique("turn_key", keep="first", maintain_order=True)

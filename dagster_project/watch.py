@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from dagster_project import intake
 from dagster_project.config import Config
-from dagster_project.extract import SqliteDatabase
+from dagster_project.databases import open_database
 from dagster_project.intake import OpenFile
 from dagster_project.lake import Catalog
 from dagster_project.looks import LookCache
@@ -21,7 +21,11 @@ def changed_days(config: Config) -> dict[date, str]:
     with contextlib.ExitStack() as stack:
         for asset, spec in DATED_SPECS.items():
             files = [
-                OpenFile(file.label, order, stack.enter_context(SqliteDatabase(file.path, config.busy_timeout_seconds)))
+                OpenFile(
+                    file.label,
+                    order,
+                    stack.enter_context(contextlib.closing(open_database(file, config.busy_timeout_seconds))),
+                )
                 for order, file in enumerate(config.sources.get(spec.system, ()))
             ]
             if spec.is_optional:

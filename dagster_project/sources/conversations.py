@@ -8,7 +8,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dagster_project.extract import SqliteDatabase, TableSpec
+from dagster_project.databases import SourceDatabase
+from dagster_project.extract import TableSpec
 from dagster_project.instants import day_numbers, instant, repair_milliseconds
 from dagster_project.quarantine import Rule
 from dagster_project.turn_texts import FROM_METADATA, TurnTexts
@@ -18,14 +19,14 @@ OUTCOMES = ("approve", "revise", "retry", "fail")
 UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
 
 
-def texts_beside(database: SqliteDatabase, spec: TableSpec) -> TurnTexts:
-    texts = TurnTexts(database.path.parent)
+def texts_beside(database: SourceDatabase, spec: TableSpec) -> TurnTexts:
+    texts = TurnTexts(database.path.parent)  # of a Postgres database there is nothing beside
     if texts.has_folders:
         texts.shared_numbers = database.repeated_numbers(spec, "turn_number")
     return texts
 
 
-def dated_by_metadata(database: SqliteDatabase, spec: TableSpec, rowids: Sequence[int]) -> dict[int, int]:
+def dated_by_metadata(database: SourceDatabase, spec: TableSpec, rowids: Sequence[int]) -> dict[int, int]:
     """Rows without a time of their own whose turn folder has one: rowid -> day number."""
     texts = texts_beside(database, spec)
     found: dict[int, int] = {}
