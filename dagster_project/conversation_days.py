@@ -5,13 +5,14 @@ from datetime import date
 
 import polars as pl
 
+from dagster_project.contracts import TABLES
 from dagster_project.errors import GristmillError
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
 from dagster_project.raw_tables import Account, DatedIntake, unknown_words
 from dagster_project.sources import conversations
 from dagster_project.tables import store_days
-from dagster_project.turn_texts import NUMBERS_TOGETHER, days_near, number_groups
+from dagster_project.turn_texts import NUMBERS_TOGETHER, TURN_FOLDER, TurnTexts, days_near, number_groups
 
 CODE = ("sources/conversations.py", "turn_texts.py", "signals/json_columns.py")
 VOCABULARIES = {"validation_outcome": conversations.OUTCOMES, "user_feedback_status": conversations.STATUSES}
@@ -24,6 +25,7 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
     texts = {file.label: conversations.texts_beside(file.database, spec) for file in run.files_with(spec)}
 
     def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
+        rows = conversations.without_blanks(rows, spec, file.database)
         return conversations.canonical(rows, spec, texts[file.label], file.label)
 
     def store_kept(rows: pl.DataFrame) -> None:
@@ -32,19 +34,35 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
 
     table = DatedTable(spec, canonical, conversations.rules_of(spec), conversations.REWRITTEN)
     work = DatedIntake(run, asset, table, store_kept, code=CODE)
-    before = run.lake.catalog.sources.get(asset, {}).get("beside", {})
+    stored = run.lake.catalog.sources.get(asset, {})
+    before, unreadable = stored.get("beside", {}), stored.get("unreadable_lines", {})
     beside = {label: found.digests() for label, found in texts.items()}
     account = work.bring_up_to_date(_days_with_other_texts(run, asset, before, beside))
     stored = run.lake.catalog.sources[asset]
     stored["beside"] = before if run.choice.days and before else beside  # days that were not asked for are not read
-    known = run.lake.published.sources.get(asset, {}).get("unknown_words")
-    if account.changed_days or known is None:
+    stored["unreadable_lines"] = unreadable = _unreadable_lines(unreadable, texts)
+    published = run.lake.published.sources.get(asset, {})
+    known = published.get("unknown_words")
+    if account.changed_days or known is None or published.get("unreadable_lines") != unreadable:
         known = unknown_words(run, asset, VOCABULARIES)
-        unreadable = sum(found.unreadable_lines for found in texts.values())
-        known |= {"transcripts=unreadable line": unreadable} if unreadable else {}
+        count = sum(sum(lines.values()) for lines in unreadable.values())
+        known |= {"transcripts=unreadable line": count} if count else {}
     stored["unknown_words"] = account.unknown_words = known
     run.accounts[asset] = account
     return account
+
+
+def _unreadable_lines(
+    before: Mapping[str, Mapping[str, int]], texts: Mapping[str, TurnTexts]
+) -> dict[str, dict[str, int]]:
+    """Per file and day of transcripts with any: those read now as counted now, the others as they were when read."""
+    found = {}
+    for label, beside in texts.items():
+        counts = {day: count for day, count in before.get(label, {}).items() if day in beside.transcript_days}
+        counts = {day: count for day, count in (counts | beside.unreadable_lines).items() if count}
+        if counts:
+            found[label] = dict(sorted(counts.items()))
+    return found
 
 
 def _days_with_other_texts(
@@ -61,7 +79,10 @@ def _days_with_other_texts(
     files = run.lake.files(asset)
     if (groups := number_groups(changed)) and files:
         rows = pl.scan_parquet(files, hive_partitioning=False)
-        is_meant = (pl.col("turn_number") // NUMBERS_TOGETHER).is_in(groups)
+        numbers = [pl.col("turn_number")]
+        if "doc_path" in TABLES[asset].columns:  # a row may name a folder of another number
+            numbers.append(pl.col("doc_path").str.extract(TURN_FOLDER.pattern).cast(pl.Int64))
+        is_meant = pl.any_horizontal((number // NUMBERS_TOGETHER).is_in(groups) for number in numbers)
         days |= set(rows.filter(is_meant).select(pl.col("event_date").unique()).collect()["event_date"].to_list())
     return days
 

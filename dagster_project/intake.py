@@ -104,7 +104,8 @@ def _move_to_days(seen: Seen, label: str, moved: Mapping[int, int]) -> None:
         seen.days[None][label] = replace(undated, rows=undated.rows - 1)
         old = seen.days.setdefault(day, {}).get(label, Fingerprint(0, rowid, rowid, 0))
         seen.days[day][label] = Fingerprint(
-            old.rows + 1, min(old.lowest, rowid), max(old.highest, rowid), old.digest + rowid
+            # an edit of any undated row changes their digest, and with it these days'
+            old.rows + 1, min(old.lowest, rowid), max(old.highest, rowid), old.digest + hash((rowid, undated.digest))
         )
     if not any(found.rows for found in seen.days.get(None, {}).values()):
         seen.days.pop(None, None)

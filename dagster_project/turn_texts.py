@@ -2,9 +2,11 @@
 
 `transcripts/YYYYMMDD.jsonl` has queries. A turn's folder, `turn_NNNNNN/`, has `context.md` (section "## 0. User Query"),
 `response.md` and `metadata.json`. It is the one the transcript or the row names; else one below a folder named like the
-user; else one anyone may use, if its metadata does not name another session. Nothing outside the database's folder is read.
+user; else one anyone may use. Metadata that names another session makes a folder anyone may use someone else's. Nothing
+outside the database's folder is read. What a row gets depends on the row alone, never on those read together with it.
 """
 
+import codecs
 import json
 import os
 import re
@@ -17,13 +19,18 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.instants import epoch_seconds, repair_milliseconds
+from dagster_project.instants import epoch_seconds, instant, repair_milliseconds
 from dagster_project.signals.json_columns import strings_at
 
 TURN_FOLDER = re.compile(r"turn_(\d{1,18})")
 DEPTH = 3  # users/<user>/turns/turn_NNNNNN
 FILES = ("context.md", "response.md", "metadata.json")
 NUMBERS_TOGETHER = 64  # folders whose state is kept as one digest
+ANYONES = 3  # the place of a folder anyone may use among those a turn may have
+DAYS_KEPT = 32  # transcripts kept in memory for the rows to come
+UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
+# A number that several users have: a transcript's line this far from a turn is about someone else's (seconds).
+SAME_TURN = 300.0
 # What a turn takes from its metadata.json where its row says nothing.
 FROM_METADATA: dict[str, type[pl.DataType]] = {
     "timestamp": pl.Float64, "validation_outcome": pl.String, "quality_score": pl.Float64,
@@ -35,7 +42,7 @@ _FOLDER = {
 }  # fmt: skip
 _TRANSCRIPT = {
     "turn_number": pl.Int64, "line_session": pl.String, "line_at": pl.Float64, "transcript_query": pl.String,
-    "turn_dir": pl.String,
+    "turn_dir": pl.String, "line_day": pl.Date,
 }  # fmt: skip
 _QUERY_SECTION = r"(?ms)^##[ \t]*0\.?[ \t]*User Query[^\n]*\n(.*?)(?:^##[ \t]*[0-9]+\.|\z)"
 
@@ -44,10 +51,10 @@ class TurnTexts:
     """What lies beside one database. Listed once; texts are read for the rows that ask."""
 
     def __init__(self, folder: Path, shared_numbers: Sequence[int] = ()) -> None:
-        """`shared_numbers` are those of several users' turns: a folder that tells nothing of its session is no one's then."""
+        """`shared_numbers` are those of several users' turns: a text that does not tell whose it is is no one's then."""
         self.folder = folder
         self.shared_numbers = shared_numbers
-        self.unreadable_lines = 0
+        self.unreadable_lines: dict[str, int] = {}  # of the transcripts read so far, by day
         self._transcripts: dict[date, pl.DataFrame] = {}
 
     # --- what is there -------------------------------------------------------------------------------------------
@@ -63,11 +70,19 @@ class TurnTexts:
     def has_folders(self) -> bool:
         return self._folders.height > 0
 
+    @property
+    def has_texts(self) -> bool:
+        return self.has_folders or bool(self._days)
+
     @cached_property
     def _days(self) -> dict[date, Path]:
         folder = self.folder / "transcripts"
         paths = sorted(folder.glob("[0-9]" * 8 + ".jsonl")) if folder.is_dir() else []
         return {day: path for path in paths if (day := _day(path.stem)) is not None}
+
+    @property
+    def transcript_days(self) -> set[str]:
+        return {str(day) for day in self._days}
 
     def digests(self) -> dict[str, str]:
         """How the files look from outside, a digest per transcript and per few turn folders: what changed is read again."""
@@ -83,22 +98,38 @@ class TurnTexts:
 
     def beside(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The rows with `transcript_query`, `folder_query`, `folder_response`, `metadata_*` and `folder_repairs`."""
-        rows = self._with_transcripts(rows.with_row_index("row_place"))
+        rows = self._with_transcripts(self._with_times(rows.with_row_index("row_place")))
         folders = self._folders_of(rows)
         rows = rows.join(folders.drop("folder", "folder_session"), on="row_place", how="left", maintain_order="left")
-        return rows.drop("row_place", "turn_dir").with_columns(pl.col("folder_repairs").fill_null([]))
+        return rows.drop("row_place", "row_at", "row_day", "turn_dir").with_columns(
+            pl.col("folder_repairs").fill_null([])
+        )
+
+    def _with_times(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """`row_at` and `row_day`: the row's time, else its folder's, so that its transcript can be found."""
+        timeless = rows.filter(pl.col("timestamp").is_null()).with_columns(
+            pl.lit(None, dtype=pl.String).alias("turn_dir")
+        )
+        found = self._folders_of(timeless).select("row_place", "metadata_timestamp")
+        times = rows.select("row_place", "timestamp").join(found, on="row_place", how="left", maintain_order="left")
+        at = times.select(pl.coalesce("timestamp", "metadata_timestamp"))["timestamp"]
+        return rows.with_columns(at.alias("row_at")).with_columns(instant(pl.col("row_at")).dt.date().alias("row_day"))
 
     def _with_transcripts(self, rows: pl.DataFrame) -> pl.DataFrame:
-        days = (pl.from_epoch(rows["timestamp"].cast(pl.Int64, strict=False)).dt.date()).drop_nulls().unique().to_list()
-        near = {day + timedelta(days=shift) for day in days for shift in (-1, 0, 1)}
-        frames = [self._transcript(day) for day in sorted(near & self._days.keys())]
-        lines = pl.concat([pl.DataFrame(schema=_TRANSCRIPT), *frames])
-        known = rows.select("row_place", "turn_number", "session_id", "timestamp").drop_nulls("turn_number")
-        found = known.join(lines.with_row_index("line"), on="turn_number").filter(
-            pl.col("line_session").eq_missing(pl.col("session_id")) | pl.col("line_session").is_null()
+        days = rows["row_day"].drop_nulls().unique().to_list()
+        near = {day + timedelta(days=shift) for day in days for shift in (-1, 0, 1)} & self._days.keys()
+        if len(self._transcripts.keys() | near) > DAYS_KEPT:
+            self._transcripts = {day: lines for day, lines in self._transcripts.items() if day in near}
+        lines = pl.concat([pl.DataFrame(schema=_TRANSCRIPT), *(self._transcript(day) for day in sorted(near))])
+        asked = rows.select("row_place", "turn_number", _known_id("session_id"), "row_at", "row_day")
+        asked = asked.drop_nulls("turn_number").with_columns(self._is_shared())
+        distance = (pl.col("line_at") - pl.col("row_at")).abs()
+        found = asked.join(lines.with_row_index("line"), on="turn_number").filter(
+            ((pl.col("line_day") - pl.col("row_day")).dt.total_days().abs() <= 1)
+            & (pl.col("line_session").eq_missing(pl.col("session_id")) | pl.col("line_session").is_null())
+            & (~pl.col("is_shared") | pl.coalesce(distance <= SAME_TURN, pl.col("line_session").is_not_null()))
         )
         # of several lines about a turn the one nearest in time counts, then the last
-        distance = (pl.col("line_at") - pl.col("timestamp")).abs()
         found = found.sort(
             "row_place", pl.col("line_session").is_null(), distance, -pl.col("line").cast(pl.Int64), nulls_last=True
         ).unique("row_place", keep="first", maintain_order=True)
@@ -106,65 +137,78 @@ class TurnTexts:
             found.select("row_place", "transcript_query", "turn_dir"), on="row_place", how="left", maintain_order="left"
         )
 
+    def _is_shared(self) -> pl.Expr:
+        return pl.col("turn_number").is_in(list(self.shared_numbers)).alias("is_shared")
+
     def _transcript(self, day: date) -> pl.DataFrame:
         if day not in self._transcripts:
             lines, unreadable = _lines_of(self._days[day])
-            self.unreadable_lines += unreadable
-            self._transcripts[day] = lines
+            self.unreadable_lines[str(day)] = unreadable
+            self._transcripts[day] = lines.with_columns(pl.lit(day).alias("line_day"))
         return self._transcripts[day]
 
     def _folders_of(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Per row the contents of its turn's folder, for rows that have one."""
         if not self.has_folders:
             return pl.DataFrame(schema={"row_place": pl.UInt32, **_FOLDER})
+        columns = ("row_place", "turn_number", "session_id", "folder", "owner", "order")
         asked = rows.select("row_place", "turn_number", "user_id", "session_id", "turn_dir", "doc_path")
         given = pl.concat(
             [
-                asked.select("row_place", "session_id", pl.col(column).alias("said"), pl.lit(order).alias("order"))
-                for order, column in enumerate(("turn_dir", "doc_path"))
+                asked.select(
+                    "row_place", "turn_number", "session_id", pl.col(column).alias("said"), pl.lit(n).alias("n")
+                )
+                for n, column in enumerate(("turn_dir", "doc_path"))
             ]
         ).drop_nulls("said")
-        places = {said: self._inside(said) for said in given["said"].unique().to_list()}
-        named = given.with_columns(
-            pl.col("said").replace_strict(places, return_dtype=pl.String, default=None).alias("folder")
-        )
-        named = named.join(self._folders, on="folder").select(
-            "row_place", "session_id", "folder", "turn_number", "order"
-        )
+        places = [(said, *self._inside(said)) for said in given["said"].unique().to_list()]
+        named = given.join(
+            pl.DataFrame(places, schema={"said": pl.String, "folder": pl.String, "is_sure": pl.Boolean}, orient="row"),
+            on="said",
+        ).join(self._folders.select("folder", "owner"), on="folder")
+        named = named.with_columns(pl.when("is_sure").then("n").otherwise(ANYONES).alias("order"))
         numbered = asked.drop_nulls("turn_number").join(self._folders, on="turn_number")
-        numbered = numbered.filter(pl.col("owner").is_null() | (pl.col("owner") == pl.col("user_id"))).select(
-            "row_place",
-            "session_id",
-            "folder",
-            "turn_number",
-            pl.when(pl.col("owner").is_null()).then(3).otherwise(2).alias("order"),
+        numbered = numbered.filter(pl.col("owner").is_null() | (pl.col("owner") == pl.col("user_id"))).with_columns(
+            pl.when(pl.col("owner").is_null()).then(ANYONES).otherwise(ANYONES - 1).alias("order")
         )
-        candidates = pl.concat([named, numbered.cast({"order": named.schema["order"]}).select(named.columns)])
+        candidates = pl.concat([part.select(columns) for part in (named, numbered)])
         contents = pl.DataFrame(
             [_contents(self.folder, folder) for folder in candidates["folder"].unique().sort().to_list()],
             schema=_FOLDER, orient="row",
         )  # fmt: skip
-        is_strange = (pl.col("order") == 3) & (pl.col("folder_session") != pl.col("session_id"))
-        found = candidates.join(_parsed(contents), on="folder").filter(~is_strange.fill_null(False))
-        is_vague = (pl.col("order") == 3) & (pl.col("folder_session").is_null() | pl.col("session_id").is_null())
-        found = found.filter(~(is_vague & pl.col("turn_number").is_in(list(self.shared_numbers))))
-        best = found.sort("row_place", "order", "folder").unique("row_place", keep="first", maintain_order=True)
-        return best.select("row_place", *_FOLDER)
+        found = candidates.join(_parsed(contents), on="folder").with_columns(self._is_shared())
+        ours, theirs = _known_id("session_id"), _known_id("folder_session")
+        is_strange = pl.col("owner").is_null() & (ours != theirs).fill_null(False)
+        is_vague = (pl.col("order") == ANYONES) & (ours.is_null() | theirs.is_null()) & pl.col("is_shared")
+        best = found.filter(~is_strange & ~is_vague).sort("row_place", "order", "folder")
+        return best.unique("row_place", keep="first", maintain_order=True).select("row_place", *_FOLDER)
 
-    def _inside(self, said: str) -> str | None:
-        """A folder as a source names it, relative to ours; an absolute path counts by its last part, or below ours."""
+    def _inside(self, said: str) -> tuple[str | None, bool]:
+        """The folder a source names, relative to ours, and whether it is just that one.
+
+        Paths may be those of another machine or relative to another folder: the longest end of one that we have counts. Of
+        the turn's name alone nobody can tell whether the same folder is meant.
+        """
         path = PurePosixPath(said.replace("\\", "/"))
-        if path.is_absolute():
-            own = PurePosixPath(str(self.folder.absolute()))
-            path = path.relative_to(own) if path.is_relative_to(own) else PurePosixPath(path.name)
-        if TURN_FOLDER.fullmatch(path.name) is None and path.suffix:
-            path = path.parent  # a file in the folder
-        return None if ".." in path.parts else str(path)
+        own = PurePosixPath(str(self.folder.absolute()))
+        is_below = path.is_relative_to(own)
+        parts = path.relative_to(own).parts if is_below else path.parts
+        if parts and TURN_FOLDER.fullmatch(parts[-1]) is None and PurePosixPath(parts[-1]).suffix:
+            parts = parts[:-1]  # a file in the folder
+        if ".." in parts:
+            return None, False
+        ends = ("/".join(parts[start:]) for start in range(len(parts)))
+        found = next((end for end in ends if end in self._known_folders), None)
+        return found, found is not None and ("/" in found or is_below or len(parts) == 1)
+
+    @cached_property
+    def _known_folders(self) -> frozenset[str]:
+        return frozenset(self._folders["folder"].to_list())
 
 
 def _turn_folders(root: Path, below: str, depth: int) -> Iterator[tuple[str, int, str | None]]:
     try:
-        entries = sorted(entry.name for entry in os.scandir(root / below) if entry.is_dir())
+        entries = sorted(entry.name for entry in os.scandir(root / below) if entry.is_dir() and _is_clean(entry.name))
     except OSError:  # a folder we may not look into holds nothing for us
         return
     for name in entries:
@@ -175,6 +219,11 @@ def _turn_folders(root: Path, below: str, depth: int) -> Iterator[tuple[str, int
             yield path, int(number[1]), owner[-1] if owner else None
         elif depth and name != "transcripts" and not name.startswith("."):
             yield from _turn_folders(root, path, depth - 1)
+
+
+def _is_clean(text: str) -> bool:
+    """Whether a text can be stored: no NUL, no half of a character (G5)."""
+    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _look(path: Path) -> str:
@@ -197,7 +246,10 @@ def _day(stem: str) -> date | None:
 
 def _lines_of(path: Path) -> tuple[pl.DataFrame, int]:
     """The lines of a transcript that can be read, and how many cannot."""
-    stored = path.read_bytes()
+    try:
+        stored = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    except OSError:  # a folder, or a file we may not read: nothing of it can be read
+        return pl.DataFrame(schema=_TRANSCRIPT).drop("line_day"), 1
     try:
         lines = pl.Series("line", [stored.decode()]).str.split("\n").explode()
     except UnicodeDecodeError:  # only the lines with bad bytes are lost
@@ -214,7 +266,7 @@ def _lines_of(path: Path) -> tuple[pl.DataFrame, int]:
     ).drop_nulls("turn_number")
     seconds = repair_milliseconds(epoch_seconds(said["timestamp"]).alias("at").to_frame(), ("at",))["at"]
     rows = said.select(
-        "turn_number", pl.col("session_id").alias("line_session"), seconds.alias("line_at"),
+        "turn_number", _known_id("session_id").alias("line_session"), seconds.alias("line_at"),
         pl.col("query").alias("transcript_query"), "turn_dir",
     )  # fmt: skip
     return rows, len(lines) - rows.height
@@ -239,7 +291,7 @@ def _contents(root: Path, folder: str) -> tuple[Any, ...]:
     if metadata is not None:
         try:
             said = json.loads(metadata)
-        except ValueError:
+        except (ValueError, RecursionError):
             said = None
         if not isinstance(said, dict):
             said = {}
@@ -247,17 +299,22 @@ def _contents(root: Path, folder: str) -> tuple[Any, ...]:
     nested = said.get("user_feedback")
     feedback = nested if isinstance(nested, dict) else {}
     status = feedback.get("status") or said.get("user_feedback_status")
+    detected_in = _first(feedback.get("detected_in_turn"), said.get("rejection_detected_in"))
+    words = [_word(word) for word in (said.get("session_id"), said.get("validation_outcome"), status, detected_in)]
+    if any(word is not None and not _is_clean(word) for word in words):
+        words = [word if word is None or _is_clean(word) else None for word in words]
+        repairs.append("bad_text:metadata.json")
+    session, outcome, status, detected_in = words
     values = (
-        _seconds(said.get("timestamp")), _word(said.get("validation_outcome")), _number(said.get("quality_score")),
-        _word(status), _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))),
-        _word(_first(feedback.get("detected_in_turn"), said.get("rejection_detected_in"))),
+        _seconds(said.get("timestamp")), outcome, _number(said.get("quality_score")), status,
+        _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))), detected_in,
     )  # fmt: skip
-    return (folder, _word(said.get("session_id")), context, response, repairs, *values)
+    return (folder, session, context, response, repairs, *values)
 
 
 def _text_of(path: Path, repairs: list[str]) -> str | None:
     try:
-        text = path.read_bytes().decode()
+        text = path.read_bytes().removeprefix(codecs.BOM_UTF8).decode()
     except FileNotFoundError:
         return None
     except (UnicodeDecodeError, OSError):
@@ -277,7 +334,14 @@ def _word(value: object) -> str | None:
 
 
 def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    try:
+        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    except OverflowError:  # a whole number no float can hold
+        return None
+
+
+def _known_id(column: str) -> pl.Expr:
+    return pl.when(~pl.col(column).is_in(UNKNOWN_IDS)).then(pl.col(column))
 
 
 def _seconds(value: object) -> float | None:

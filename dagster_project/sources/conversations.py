@@ -12,16 +12,16 @@ from dagster_project.databases import SourceDatabase
 from dagster_project.extract import TableSpec
 from dagster_project.instants import day_numbers, instant, repair_milliseconds
 from dagster_project.quarantine import Rule
-from dagster_project.turn_texts import FROM_METADATA, TurnTexts
+from dagster_project.signals.json_columns import strings_at
+from dagster_project.turn_texts import FROM_METADATA, UNKNOWN_IDS, TurnTexts
 
 STATUSES = ("rejected", "accepted", "neutral")
 OUTCOMES = ("approve", "revise", "retry", "fail")
-UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
 
 
 def texts_beside(database: SourceDatabase, spec: TableSpec) -> TurnTexts:
     texts = TurnTexts(database.path.parent)  # of a Postgres database there is nothing beside
-    if texts.has_folders:
+    if texts.has_texts:
         texts.shared_numbers = database.repeated_numbers(spec, "turn_number")
     return texts
 
@@ -30,13 +30,35 @@ def dated_by_metadata(database: SourceDatabase, spec: TableSpec, rowids: Sequenc
     """Rows without a time of their own whose turn folder has one: rowid -> day number."""
     texts = texts_beside(database, spec)
     found: dict[int, int] = {}
-    for rows in database.read_rows(spec, rowids) if texts.has_folders else ():
+    for stored in database.read_rows(spec, rowids) if texts.has_folders else ():
+        rows = without_blanks(stored, spec, database)
         timeless = rows.filter(pl.col(str(spec.event_time)).is_null() & (pl.col("problems").list.len() == 0))
         dated = canonical(timeless, spec, texts, database.path.name).with_columns(
             day_numbers(pl.col("timestamp")).alias("day")
         )
         found |= dict(dated.filter(pl.col("day").is_not_null()).select("source_rowid", "day").iter_rows())
     return found
+
+
+def without_blanks(rows: pl.DataFrame, spec: TableSpec, database: SourceDatabase) -> pl.DataFrame:
+    """'' in any column of this system is null: in a column of numbers it is no wrong type either (sources.md)."""
+    numbers = [column for column, kind in spec.columns.items() if kind in ("integer", "real", "time")]
+    blamed = [f"wrong_type:{column}" for column in numbers]
+    is_blamed = pl.col("problems").list.eval(pl.element().is_in(blamed)).list.any()
+    suspects = rows.filter(is_blamed)["source_rowid"].to_list()
+    if not suspects:
+        return rows
+    stored = database.originals(spec, suspects)
+    said = strings_at(stored["row"], numbers)
+    blanks = pl.concat_list(
+        pl.when(pl.col(column) == "").then(pl.lit(reason)) for column, reason in zip(numbers, blamed, strict=True)
+    ).list.drop_nulls()
+    forgiven = stored.select("source_rowid", said.select(blanks.alias("blanks"))["blanks"])
+    rows = rows.join(forgiven, on="source_rowid", how="left", maintain_order="left")
+    left = pl.col("problems").list.set_difference(pl.col("blanks"))
+    return rows.with_columns(
+        pl.when(pl.col("blanks").list.len() > 0).then(left).otherwise("problems").alias("problems")
+    ).drop("blanks")
 
 
 _COMMON = {
@@ -95,7 +117,8 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
         if kind in ("text", "id")
     ).rename({"created_at": "timestamp"}, strict=False)
     rows = texts.beside(repair_milliseconds(rows, ("timestamp",)))
-    is_odd = {c: (~pl.col(c).is_between(0, 1)).fill_null(False) for c in ("quality_score", "feedback_confidence")}
+    scores = {c: pl.coalesce(c, f"metadata_{c}") for c in ("quality_score", "feedback_confidence")}
+    is_odd = {c: (~score.is_between(0, 1)).fill_null(False) for c, score in scores.items()}
     rows = rows.with_columns(
         pl.coalesce("query", "transcript_query", "folder_query", "topic").alias("query"),
         pl.coalesce("response", "folder_response").alias("response"),
@@ -105,7 +128,8 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
         .when(pl.col("topic").is_not_null()).then(pl.lit("topic")).alias("query_source"),
         pl.when(pl.col("response").is_not_null()).then(pl.lit("column"))
         .when(pl.col("folder_response").is_not_null()).then(pl.lit("folder")).alias("response_source"),
-        *(pl.coalesce(column, f"metadata_{column}").alias(column) for column in FROM_METADATA),
+        *(pl.coalesce(column, f"metadata_{column}").alias(column) for column in FROM_METADATA if column not in scores),
+        *(pl.when(~odd).then(scores[column]).alias(column) for column, odd in is_odd.items()),
         pl.concat_list(
             "repairs", "folder_repairs",
             pl.when(pl.col("timestamp").is_null() & pl.col("metadata_timestamp").is_not_null())
@@ -116,7 +140,13 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
             known_id("user_id").fill_null(source_file), pl.lit("/"), pl.col("turn_number").cast(pl.String)
         ).alias("turn_key"),
     )  # fmt: skip
-    rows = rows.with_columns(pl.when(~odd).then(pl.col(column)).alias(column) for column, odd in is_odd.items())
+    rows = rows.drop(
+        "transcript_query",
+        "folder_query",
+        "folder_response",
+        "folder_repairs",
+        *(f"metadata_{c}" for c in FROM_METADATA),
+    )
     rows = rows.with_columns(instant(pl.col("timestamp")).alias("occurred_at"))
     return rows.with_columns(pl.col("occurred_at").dt.date().alias("event_date"))
 
