@@ -50,6 +50,7 @@ def test_every_key_of_a_file(folder: Path) -> None:
         feedback = "db/feedback.db"
         distillation = "db/distillation.db"
         conversations = "db/turn_index.db"
+        tenant = "acme"
         rating_scale = "five"
         min_weight = 0.5
         split_key = "other"
@@ -64,6 +65,15 @@ def test_every_key_of_a_file(folder: Path) -> None:
         busy_timeout_seconds = 2
         memory_limit_mb = 300
         min_free_mb = 1
+
+        [[reactions]]
+        uri = "db/acme.db"
+        project = "support"
+
+        [[reactions]]
+        uri = "postgresql://u:pw@db.example:5432/prod"
+        tenant = "umbrella"
+        project = "web"
         """,
     )
     assert load(file, environ={}) == Config(
@@ -72,6 +82,19 @@ def test_every_key_of_a_file(folder: Path) -> None:
             "feedback": (SourceFile(folder / "etc" / "db" / "feedback.db", "five", "feedback.db"),),
             "distillation": (SourceFile(folder / "etc" / "db" / "distillation.db", "five", "distillation.db"),),
             "conversations": (SourceFile(folder / "etc" / "db" / "turn_index.db", "five", "turn_index.db"),),
+            "reactions": (
+                SourceFile(folder / "etc" / "db" / "acme.db", "five", "acme.db", tenant="acme", project="support"),
+                SourceFile(
+                    Path("prod"),
+                    "five",
+                    "prod.kdcube_umbrella_web",
+                    "postgresql://u:pw@db.example:5432/prod",
+                    "kdcube_umbrella_web",
+                    "umbrella",
+                    "web",
+                ),
+            ),
+            "sessions": (),
         },
         min_weight=0.5,
         split_key="other",
@@ -252,3 +275,22 @@ def test_the_hash_of_the_rules(change: dict[str, Any], differs: bool) -> None:
     one = Config(Path("home"))
     other = replace(one, **change)
     assert (one.rules_hash() != other.rules_hash()) is differs
+
+
+@pytest.mark.parametrize(
+    ("given", "places"),
+    [
+        ("postgresql://u:p@h:5432/one", ["one"]),
+        ("postgresql://u:p@h:5432/one:postgres://h/two", ["one", "two"]),
+        ("postgresql://h/one:/data/copy.db", ["one", "/data/copy.db"]),
+        ("./copy.db:postgresql://u@h/one?sslmode=require", ["copy.db", "one"]),
+    ],
+)
+def test_several_addresses_in_one_variable(given: str, places: list[str]) -> None:
+    found = load(environ={"GRISTMILL_SESSIONS": given.replace(":./", f"{os.pathsep}./")}).sources["sessions"]
+    assert [str(file.path) for file in found] == places
+
+
+def test_a_password_is_not_shown() -> None:
+    config = load(environ={"GRISTMILL_SESSIONS": "postgresql://u:secret@h/one"})
+    assert "secret" not in repr(config)
