@@ -37,7 +37,8 @@ COLUMNS = (
 def bring_turn_pairs_up_to_date(run: MillRun) -> int:
     """Make the days that are not current; returns how many turns were judged again."""
     lake, prefix = run.lake, f"{TABLE}/"
-    wanted = _made_from(run)
+    copies = _copies(run)
+    wanted = _made_from(run, copies)
     for day in [key.removeprefix(prefix) for key in lake.catalog.inputs if key.startswith(prefix)]:
         if day not in wanted:
             lake.drop(TABLE, f"event_date={day}")
@@ -47,7 +48,7 @@ def bring_turn_pairs_up_to_date(run: MillRun) -> int:
     model = load_model(run.config.similarity_model) if stale else None
     for days in _groups(run, stale):
         assert model is not None
-        turns = _turns(run, days)
+        turns = _turns(run, days, copies)
         judged = judge(turns, run.as_of, model, run.config.similarity_threshold, run.config.split_key)
         rows = judged.filter(pl.col("event_date").is_in(days)).sort("event_date", "turn_key")
         store_days(lake, TABLE, rows)
@@ -59,7 +60,30 @@ def bring_turn_pairs_up_to_date(run: MillRun) -> int:
     return made
 
 
-def _made_from(run: MillRun) -> dict[str, str]:
+def _copies(run: MillRun) -> pl.DataFrame:
+    """Key and day of the turns of the older table that the newer one has too: one turn is one row, whoever wrote it down.
+
+    They share the key; or the older one, whose user is often unknown, has the file, number and session of a newer one of
+    about that day.
+    """
+    if not run.lake.files(OLD) or not run.lake.files(NEW):
+        return TABLES[OLD].empty().select("turn_key", "event_date")
+    columns = ("turn_key", "source_file", "turn_number", known_id("user_id"), known_id("session_id"), "event_date")
+    old, new = (
+        pl.scan_parquet(run.lake.files(table), hive_partitioning=False).select(columns).collect()
+        for table in (OLD, NEW)
+    )
+    same_key = old.join(new, on="turn_key", how="semi")
+    same_turn = old.join(new, on=["source_file", "turn_number", "session_id"], nulls_equal=True).filter(
+        (pl.col("user_id").is_null() | (pl.col("user_id") == pl.col("user_id_right")))
+        & ((pl.col("event_date") - pl.col("event_date_right")).dt.total_days().abs() <= 1)
+    )
+    return (
+        pl.concat([found.select("turn_key", "event_date") for found in (same_key, same_turn)]).unique().sort("turn_key")
+    )
+
+
+def _made_from(run: MillRun, copies: pl.DataFrame) -> dict[str, str]:
     """Per day a hash of all that decides about its pairs."""
     versions = {
         (table, partition.removeprefix("event_date=")): version
@@ -71,10 +95,12 @@ def _made_from(run: MillRun) -> dict[str, str]:
         return {}
     settings = [run.config.similarity_threshold, run.config.split_key, load_model(run.config.similarity_model).name]
     decided = [code_hash(*CODE), TABLES[TABLE].layout, settings]
+    left_out = {str(day): keys for day, keys in copies.group_by("event_date").agg("turn_key").iter_rows()}
     found = {}
     for day in days:
         following = date.fromisoformat(day) + timedelta(days=1)
         used = [versions.get((table, str(near))) for table in DATED for near in (day, following)]
+        used += [left_out.get(str(near)) for near in (day, following)]
         # as_of decides which turns count, and whether a last turn may still be followed by a message
         horizon = min(run.as_of, datetime.combine(following, time(), UTC) + SESSION_GAP)
         found[day] = hashlib.sha256(json.dumps([decided, used, str(horizon)]).encode()).hexdigest()
@@ -96,8 +122,8 @@ def _groups(run: MillRun, stale: list[str]) -> Iterator[list[date]]:
         yield group
 
 
-def _turns(run: MillRun, days: list[date]) -> pl.DataFrame:
-    """The turns of these days and of half an hour after each, before as_of. A turn in both tables of a file is one."""
+def _turns(run: MillRun, days: list[date], copies: pl.DataFrame) -> pl.DataFrame:
+    """The turns of these days and of half an hour after each, before as_of, without the copies in the older table."""
     after = [day + timedelta(days=1) for day in days if day + timedelta(days=1) not in days]
     frames = {}
     for table in (NEW, OLD):
@@ -112,9 +138,7 @@ def _turns(run: MillRun, days: list[date]) -> pl.DataFrame:
         ]
         rows = [scan.filter(pl.col("occurred_at") < run.as_of).select(COLUMNS).collect() for scan in scans]
         frames[table] = pl.concat([TABLES[table].empty().select(COLUMNS), *rows])
-    same = ["source_file", "turn_number", "session_id", "event_date"]
-    old = frames[OLD].join(frames[NEW].select(same).unique(), on=same, how="anti", nulls_equal=True)
-    return pl.concat([frames[NEW], old])
+    return pl.concat([frames[NEW], frames[OLD].join(copies, on="turn_key", how="anti")])
 
 
 def judge(
@@ -123,10 +147,7 @@ def judge(
     """Every turn with the one that follows it and what that says (C1, C2). Columns as in core__turn_pairs."""
     turns = turns.with_columns(known_id("user_id"), known_id("session_id"))
     turns = turns.with_columns(
-        pl.concat_str(
-            pl.coalesce("user_id", pl.concat_str(pl.lit("file:"), "source_file")), pl.lit(" / "),
-            pl.col("session_id").fill_null("?"),
-        ).alias("thread_id"),
+        _thread().alias("thread_id"),
         pl.format("turn_{}", pl.col("turn_number").cast(pl.String).str.zfill(6)).alias("turn_id"),
         has_text("query").alias("has_query"),
     ).sort("thread_id", "occurred_at", "turn_number", "turn_key")  # fmt: skip
@@ -159,6 +180,13 @@ def judge(
         pl.col("feedback_confidence").alias("source_confidence"),
         pl.col("feedback_confidence_found").alias("feedback_confidence"),
     )
+
+
+def _thread() -> pl.Expr:
+    """(user_id, session_id) as one text, different for different ones; of unknown users the file tells them apart."""
+    user = pl.col("user_id").str.replace_many(["\\", "/"], ["\\\\", "\\/"]).str.replace("^file:", r"\file:")
+    session = pl.col("session_id").str.replace(r"^(\\*\?)$", r"\${1}").fill_null("?")
+    return pl.concat_str(pl.coalesce(user, pl.concat_str(pl.lit("file:"), "source_file")), pl.lit(" / "), session)
 
 
 def _judged_pairs(pairs: pl.DataFrame, model: TextModel, threshold: float) -> pl.DataFrame:
