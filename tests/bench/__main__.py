@@ -2,7 +2,7 @@
 
 Contestants: (a) the floor: stream, write once, write the records that leave; (b) plain Python row by row; (c) the obvious
 pandas script; (d) `gristmill run` with everything on, then again with nothing new, then with one new day.
-Then distillation: 200,000 interactions with answers of about 2 KB (DISTILLED=200000).
+Then the other systems by themselves (INTERACTIONS=200000, TURNS=1000000, ...; 0 leaves one out) and costly parts alone.
 Databases are written once per size under `bench/` and kept.
 """
 
@@ -13,12 +13,14 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 from dagster_project.demo.distillation import write_distillation
 from dagster_project.demo.feedback import write_feedback
+from dagster_project.demo.turn_sources import write_turns
 
 FOLDER = Path("bench")
 DAYS = 90
@@ -157,28 +159,54 @@ def _one_new_day(rows: int, source: Path, first: Cost) -> None:
     growing.unlink()
 
 
-def distillation(interactions: int) -> None:
-    """The other system by itself: everything its examples go through, then again with nothing new."""
-    print(f"\n{interactions:,} distilled interactions", flush=True)
-    source, home = FOLDER / f"distillation_{interactions}.db", FOLDER / f"home_distillation_{interactions}"
-    if not source.exists():
-        temporary = source.with_suffix(".part")
-        write_distillation(temporary, interactions, seed=7, days=DAYS, last_day=LAST_DAY, text_bytes=2000)
-        temporary.rename(source)
+def write_distilled(folder: Path, interactions: int) -> None:
+    write_distillation(folder / "distillation.db", interactions, seed=7, days=DAYS, last_day=LAST_DAY, text_bytes=2000)
+
+
+def write_conversations(folder: Path, turns: int) -> None:
+    write_turns(folder, turns, seed=7, days=DAYS, last_day=LAST_DAY, is_bench=True)
+
+
+# The other systems, each by itself: how its demo database is written, how many rows, what a row is called.
+OTHERS: dict[str, tuple[Callable[[Path, int], object], int, str]] = {
+    "distillation": (write_distilled, 200_000, "interactions"),
+    "conversations": (write_conversations, 1_000_000, "turns"),
+}
+
+
+def system(name: str) -> None:
+    """Everything one system's rows go through, then again with nothing new. `TURNS=0` and the like leave it out."""
+    write, usual, noun = OTHERS[name]
+    count = int(os.environ.get(noun.upper(), usual))
+    if not count:
+        return
+    print(f"\n{count:,} {noun}", flush=True)
+    folder, home = FOLDER / f"{name}_{count}", FOLDER / f"home_{name}_{count}"
+    if not folder.exists():
+        temporary = folder.with_suffix(".part")
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir()
+        write(temporary, count)
+        temporary.rename(folder)
     shutil.rmtree(home, ignore_errors=True)
-    first = mill(home, source, "distillation")
+    first = mill(home, folder / f"{name}.db", name)
     show("(d) gristmill run", first)
-    print(f"    {interactions / first.cpu:,.0f} interactions per second of CPU", flush=True)
-    show("    again, nothing new", mill(home, source, "distillation"))
+    print(f"    {count / first.cpu:,.0f} {noun} per second of CPU", flush=True)
+    show("    again, nothing new", mill(home, folder / f"{name}.db", name))
 
 
 def main() -> None:
     rows = int(os.environ.get("ROWS", "1000000"))
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / "log.txt").unlink(missing_ok=True)
-    small = compare(rows)
-    distillation(int(os.environ.get("DISTILLED", "200000")))
-    if os.environ.get("LARGE", "1") == "1":
+    small = compare(rows) if rows else None
+    for name in OTHERS:
+        system(name)
+    print("\nparts by themselves, one core", flush=True)
+    subprocess.run(
+        [sys.executable, "-m", "tests.bench.parts"], check=True, env=os.environ | {"POLARS_MAX_THREADS": "1"}
+    )
+    if small and os.environ.get("LARGE", "1") == "1":
         large = compare(4 * rows, only_mill=True)
         print(
             f"\n4x the rows: CPU per row {large.cpu / 4 / small.cpu:.2f}x, peak memory {large.peak_mb / small.peak_mb:.2f}x"

@@ -1,0 +1,64 @@
+"""The text functions that cost most, each by itself on one core: how many texts or pairs a second."""
+
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from dagster_project.demo.turn_sources import write_turns
+from dagster_project.signals.edit_distance import edit_distance_pct
+from dagster_project.signals.implicit import detect
+from dagster_project.signals.references import refers_back
+from dagster_project.signals.similarity import load_model, similarities, unit_vectors
+
+TURNS = 60_000
+
+
+def told(what: str, count: int, work: Callable[[], object]) -> None:
+    started = time.process_time()
+    work()
+    print(f"    {what:<58} {count / (time.process_time() - started):>12,.0f} a second", flush=True)
+
+
+def turns() -> pl.DataFrame:
+    with tempfile.TemporaryDirectory() as folder:
+        write_turns(Path(folder), TURNS, seed=7, is_bench=True)
+        with sqlite3.connect(Path(folder) / "conversations.db") as connection:
+            connection.text_factory = lambda stored: stored.decode(errors="replace")
+            rows = connection.execute(
+                "select query, response from turns where typeof(query) = 'text' and typeof(response) = 'text' "
+                "order by user_id, timestamp"
+            ).fetchall()
+        connection.close()
+    return pl.DataFrame(rows, schema={"query": pl.String, "response": pl.String}, orient="row")
+
+
+def main() -> None:
+    rows = turns()
+    model = load_model("wordllama")
+    distinct = rows["query"].unique(maintain_order=True)
+    told("distinct queries embedded (C2)", len(distinct), lambda: unit_vectors(distinct, model))
+    pairs = rows.select(
+        pl.col("query").alias("prev_query"), pl.col("response").alias("prev_response"),
+        pl.col("query").shift(-1).fill_null("").alias("next_message"),
+        pl.lit(None, dtype=pl.String).alias("prev_intent"), pl.lit(None, dtype=pl.String).alias("next_intent"),
+    )  # fmt: skip
+    alike = similarities(pairs["prev_query"], pairs["next_message"], model)
+    pairs = pairs.with_columns(alike.alias("similarity"))
+    detect(pairs.head(10))  # compiles the patterns
+    told("pairs judged (C2)", pairs.height, lambda: detect(pairs))
+    told("messages looked at for references (C6)", rows.height, lambda: refers_back(rows["query"]))
+    long = rows.select(
+        pl.concat_str(pl.col("response").shift(1).fill_null(""), "query", "response").repeat_by(12).list.join("")
+    )
+    kilobytes = long.to_series().str.head(1000)
+    told(
+        "edit distances, 1 KB against 1 KB (S4)", rows.height, lambda: edit_distance_pct(kilobytes, kilobytes.shift(7))
+    )
+
+
+if __name__ == "__main__":
+    main()
