@@ -117,6 +117,9 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
         if kind in ("text", "id")
     ).rename({"created_at": "timestamp"}, strict=False)
     rows = texts.beside(repair_milliseconds(rows, ("timestamp",)))
+    # a time that cannot be read is no missing one: nothing stands in for it
+    is_unread = pl.col("problems").list.eval(pl.element().str.ends_with(f":{spec.event_time}")).list.any()
+    rows = rows.with_columns(pl.when(~is_unread).then("metadata_timestamp").alias("metadata_timestamp"))
     scores = {c: pl.coalesce(c, f"metadata_{c}") for c in ("quality_score", "feedback_confidence")}
     is_odd = {c: (~score.is_between(0, 1)).fill_null(False) for c, score in scores.items()}
     rows = rows.with_columns(
