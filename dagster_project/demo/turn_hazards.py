@@ -7,7 +7,7 @@ from dagster_project.demo.hazards import DAY, FAR_FUTURE, YEAR_3000, RawText
 from dagster_project.demo.turn_rows import Turn
 
 FEWEST_TURNS = 300
-MOST_OF_EACH = 50
+MOST_OF_EACH = 5  # a dirty row costs its whole stretch a careful reading; a real database has few
 
 
 def _set(column: str, value: object) -> Callable[[Turn], None]:
@@ -92,7 +92,7 @@ def place(turns: int, rng: Random) -> dict[int, str]:
     if turns < FEWEST_TURNS:
         return places
     for name in DAMAGE:
-        for _ in range(max(2, min(MOST_OF_EACH, turns // 10_000))):
+        for _ in range(max(2, min(MOST_OF_EACH, turns // 100_000))):
             position = int(rng.random() * turns)
             while position in places:
                 position = (position + 7) % turns
