@@ -4,19 +4,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 export DAGSTER_DISABLE_TELEMETRY := yes
 
-.PHONY: run test test-fast test-slow check bench lock clean
+.PHONY: run test test-fast test-slow test-postgres check bench lock clean
 
 run: $(VENV)/.ready
 	@ls data/sources/*.db >/dev/null 2>&1 || $(BIN)/gristmill demo
 	@$(BIN)/gristmill run
 
-test: $(VENV)/.ready-dev check test-fast test-slow
+test: $(VENV)/.ready-dev check test-fast test-slow test-postgres
 
 test-fast: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n auto -m "not slow"
+	$(BIN)/python -m pytest -n auto -m "not slow and not postgres"
 
 test-slow: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n auto -m slow
+	$(BIN)/python -m pytest -n auto -m "slow and not postgres"
+
+# Against a real Postgres that the tests start themselves on loopback; it must be installed (`apt-get install postgresql`).
+test-postgres: $(VENV)/.ready-dev
+	$(BIN)/python -m pytest -n auto -m postgres
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
