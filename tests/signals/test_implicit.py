@@ -1,0 +1,374 @@
+"""Rules C2 and C3: what the next message says about the response before it. Every text here is written for these tests."""
+
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dagster_project.signals.implicit import ANSWERS, NAMES_IT, NEW_TOPIC, REPHRASED, UNCLEAR, asked, detect, normalised
+from dagster_project.signals.implicit_acceptance import ACCEPTED, CONTINUED, NEUTRAL
+from dagster_project.signals.implicit_asks import ASKS, Ask
+from dagster_project.signals.implicit_patterns import COMPLAINTS, HARMLESS
+from dagster_project.signals.implicit_refusals import ABANDONED, REFUSALS
+from dagster_project.signals.implicit_rules import ANY_ASK, MORE, NOTHING, Rule, ready
+
+QUERY = "Which tower in this town is the tallest?"
+STATEMENT = "It was built in 1931."
+RULES = (*COMPLAINTS, *REFUSALS, *ABANDONED, *NEUTRAL, *ACCEPTED, *CONTINUED)
+SCHEMA = {
+    "prev_query": pl.String,
+    "prev_response": pl.String,
+    "next_message": pl.String,
+    "similarity": pl.Float64,
+    "prev_intent": pl.String,
+    "next_intent": pl.String,
+}
+OUTPUT = {
+    "feedback_status": pl.String,
+    "feedback_confidence": pl.Float64,
+    "correction_type": pl.String,
+    "reason": pl.String,
+}
+
+
+def judge(
+    message: str,
+    response: str | None = STATEMENT,
+    query: str = QUERY,
+    similarity: float | None = 0.3,
+    intents: tuple[str | None, str | None] = (None, None),
+    **options: Any,
+) -> dict[str, Any]:
+    row = (query, response, message, similarity, *intents)
+    return detect(pl.DataFrame([row], SCHEMA, orient="row"), **options).row(0, named=True)
+
+
+def status(message: str, response: str | None = STATEMENT, **known: Any) -> str:
+    return judge(message, response, **known)["feedback_status"]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.reason} {rule.example}")
+def test_a_rule_decides_its_example_and_not_its_counter_example(rule: Rule) -> None:
+    assert judge(rule.example, rule.response)["reason"] == rule.reason
+    assert judge(rule.counter_example, rule.counter_response)["reason"] != rule.reason
+
+
+@pytest.mark.parametrize("rule", HARMLESS, ids=lambda rule: rule.example)
+def test_harmless_words_reject_nothing(rule: Rule) -> None:
+    assert status(rule.example) != "rejected"
+    text = pl.Series([rule.counter_example]).to_frame("text").select(normalised(pl.col("text")))["text"]
+    assert not text.str.contains(ready(rule.pattern))[0]
+
+
+@pytest.mark.parametrize("ask", ASKS, ids=lambda ask: f"{ask.kind} {ask.example}")
+def test_what_a_response_asks(ask: Ask) -> None:
+    ends = pl.DataFrame({"end": [ask.example, ask.counter_example]}).select(asked(normalised(pl.col("end"))))["literal"]
+    assert ends[0] == ask.kind
+    assert ends[1] != ask.kind
+
+
+def test_the_records_are_complete() -> None:
+    for rule in (*RULES, *HARMLESS):
+        assert rule.means and rule.example and rule.counter_example
+        assert set(rule.after) <= set(ANY_ASK)
+        for look_around in ("(?=", "(?!", "(?<"):
+            assert look_around not in rule.pattern + rule.unless
+    assert {rule.reason.split(":")[0] for rule in RULES} == {"explicit", "abandonment", "accepted", "neutral"}
+
+
+# ---- C2, sentence by sentence
+
+
+def test_priorities_and_confidences() -> None:
+    assert judge("That's wrong") == {
+        "feedback_status": "rejected",
+        "feedback_confidence": 0.9,
+        "correction_type": "explicit",
+        "reason": "explicit:wrong_answer",
+    }
+    again = judge("which of the towers here is tallest", similarity=0.8731)
+    assert again == {
+        "feedback_status": "rejected",
+        "feedback_confidence": 0.8731,
+        "correction_type": "rephrased",
+        "reason": REPHRASED,
+    }
+    given_up = judge("Never mind")
+    assert (given_up["feedback_confidence"], given_up["correction_type"]) == (0.85, "abandonment")
+    assert judge("Tell me more about the first one")["feedback_confidence"] == 0.7
+    assert judge("Tell me more about the first one")["correction_type"] is None
+    moved_on = judge("Hamster food for a pet that eats little", similarity=0.05)
+    assert (moved_on["feedback_status"], moved_on["feedback_confidence"], moved_on["reason"]) == (
+        "accepted",
+        0.6,
+        NEW_TOPIC,
+    )
+    between = judge("Towers of the old town wall", similarity=0.4)
+    assert (between["feedback_status"], between["feedback_confidence"], between["reason"]) == ("neutral", 0.5, UNCLEAR)
+
+
+def test_explicit_comes_before_repetition_and_repetition_before_abandonment() -> None:
+    assert judge("Wrong. Which tower in this town is the tallest?", similarity=0.95)["correction_type"] == "explicit"
+    assert judge("Let me rephrase: which tower is the tallest in this town?", similarity=0.95)["reason"] == REPHRASED
+    assert judge("Never mind, thanks")["correction_type"] == "abandonment"
+
+
+def test_the_threshold_is_compared_strictly_and_configurable() -> None:
+    assert judge("the tallest of the towers please", similarity=0.8)["reason"] != REPHRASED
+    assert judge("the tallest of the towers please", similarity=0.8001)["reason"] == REPHRASED
+    assert judge("the tallest of the towers please", similarity=0.8001, threshold=0.85)["reason"] != REPHRASED
+    assert judge("the tallest of the towers please", similarity=None)["reason"] != REPHRASED
+
+
+def test_known_intents_must_agree_for_a_repetition() -> None:
+    repeated = {"query": "cheap flights to Oslo", "similarity": 0.9}
+    assert judge("low price flights to Oslo", intents=("search", "search"), **repeated)["reason"] == REPHRASED
+    assert judge("low price flights to Oslo", intents=("search", "book"), **repeated)["reason"] != REPHRASED
+    assert judge("low price flights to Oslo", intents=("search", None), **repeated)["reason"] == REPHRASED
+
+
+@pytest.mark.parametrize("message", ["Thank you very much!", "Hello", "Bye, thanks", "Yes, that is right", "ok great"])
+def test_thanks_greetings_leave_and_acceptance_are_no_repetition(message: str) -> None:
+    assert status(message, query=message, similarity=1.0) != "rejected"
+
+
+def test_rejection_words_count_where_they_reject() -> None:
+    assert status("No, I meant the church tower") == "rejected"
+    assert status("No, I meant the church tower", "Anything else?") == "rejected"
+    for harmless in ("No problem, thanks!", "no worries", "No doubt, great answer"):
+        assert status(harmless) != "rejected"
+    assert judge("No, that's all", "Your table is booked. Anything else?")["reason"] == "accepted:nothing_else"
+    assert status("No problem, but that is wrong") == "rejected"
+
+
+@pytest.mark.parametrize("message", ["I want a table for two", "I need the address of the mayor", "I want to learn Go"])
+def test_wanting_rejects_nothing_alone(message: str) -> None:
+    assert status(message) != "rejected"
+
+
+def test_thanks_and_choices_accept() -> None:
+    assert judge("Thanks, ordering now")["feedback_confidence"] == 0.7
+    assert status("I'll go with the Lenovo") == "accepted"
+
+
+def test_naming_something_from_the_response_accepts() -> None:
+    response = "Two fit your budget: the Acer Swift for $649 and the Lenovo Yoga, which has 16 GB."
+    for message in ("Batteries of the Yoga, then", "Anyone selling the $649 model in black", "Cases for an Acer"):
+        assert judge(message, response, query="laptops")["reason"] == NAMES_IT
+    assert judge("Cases for an Acer", response, query="acer laptops")["reason"] == UNCLEAR
+    assert judge("Cases for an Asus", response, query="laptops")["reason"] == UNCLEAR
+    assert judge("Cases for an Asus", None, query="laptops")["reason"] == UNCLEAR
+
+
+def test_a_new_topic_needs_another_intent_where_intents_are_known() -> None:
+    message = {"message": "Hamster food for a pet that eats little", "similarity": 0.05}
+    assert judge(**message, intents=("search", "shopping"))["reason"] == NEW_TOPIC
+    assert judge(**message, intents=("search", "search"))["reason"] == UNCLEAR
+    assert judge(**message, response="Sorry, something went wrong.")["reason"] == UNCLEAR
+
+
+@pytest.mark.parametrize(
+    ("response", "message", "expected"),
+    [
+        ("All done. Anything else?", "No, that's all", "accepted"),
+        ("All done. Anything else?", "No.", "accepted"),
+        ("Is there something more I can do?", "Nope, not today.", "accepted"),
+        ("How else may I help?", "That is everything for now", "accepted"),
+        ("A table for two at noon. Is that right?", "No", "rejected"),
+        ("A table for two at noon. Is that right?", "No, make it 3pm", "rejected"),
+        ("Please confirm: a taxi to the port.", "I want to go to the airport", "rejected"),
+        ("Please confirm: a taxi to the port.", "Yes, that is right", "accepted"),
+        ("The noon train has seats. Shall I book it?", "No, make it 3pm", "rejected"),
+        ("The noon train has seats. Shall I book it?", "Not yet", "neutral"),
+        ("The noon train has seats. Would you like to book it?", "No thanks", "neutral"),
+        ("How about the Harbour Inn?", "No", "rejected"),
+        ("How about the Harbour Inn?", "Do you have anything else?", "rejected"),
+        ("Have you ever seen a lynx?", "No, I haven't", "neutral"),
+        ("Which day do you want to travel?", "No particular day", "neutral"),
+        ("Which day do you want to travel?", "On Friday, please", "neutral"),
+        ("The tower was finished in 1931.", "No", "rejected"),
+    ],
+)
+def test_a_no_is_judged_by_what_was_asked(response: str, message: str, expected: str) -> None:
+    assert status(message, response) == expected
+
+
+# ---- beyond the phrases of the seed
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "what are you talking about?",
+        "you already said that",
+        "That makes no sense at all",
+        "this isn't what I was looking for",
+        "I asked for a recipe, not a restaurant",
+        "still getting the same error",
+        "The code doesn't compile",
+        "You forgot the second part of the question",
+        "it's way too long",
+        "👎",
+        "You didn't read my message",
+        "are you sure about that?",
+        "nope, still broken",
+        "Can you fix your code?",
+        "That answer is useless",
+        "I don't like it",
+        "You keep repeating yourself",
+        "Wait, that can't be right",
+        "I told you I'm vegetarian",
+        "Not what I need",
+        "You made that up",
+        "please redo this",
+        "hm, incorrect",
+        "that does not answer my question",
+    ],
+)
+def test_complaints_reject(message: str) -> None:
+    assert status(message) == "rejected"
+
+
+@pytest.mark.parametrize(
+    "message", ["forget it", "I'll just look it up myself", "let's start over", "I give up", "nvm"]
+)
+def test_giving_up_rejects(message: str) -> None:
+    assert judge(message)["correction_type"] == "abandonment"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Great, thank you!",
+        "perfect",
+        "That works for me",
+        "makes sense now",
+        "👍",
+        "Not bad! How did they lift the stones?",
+        "Yes please",
+        "Sounds good, book it",
+        "I love it",
+        "It worked, cheers",
+        "Who was its architect?",
+        "Can you explain the second step?",
+        "Exactly what I was looking for",
+        "And what happened after the war?",
+        "Got it",
+        "Wow, I didn't know that",
+        "What is the address?",
+    ],
+)
+def test_going_on_and_praise_accept(message: str) -> None:
+    assert status(message) == "accepted"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "What went wrong in the 1986 launch?",
+        "My printer doesn't work",
+        "Write a story about a stupid robot who lost everything",
+        "Why is the sky not green?",
+        "How do I undo the last commit?",
+        "Translate: no smoking in this area",
+        "What other planets have rings?",
+        "Is nonsense poetry a genre?",
+        "No one told me there was a museum as well, where is it?",
+        "Explain what an incorrect password error means",
+        "what is actually the difference between tea and tisane",
+        "How many times did they win the cup?",
+        "why do people hate mondays",
+    ],
+)
+def test_new_questions_with_words_of_rejection_reject_nothing(message: str) -> None:
+    assert status(message, "Rain is likely tomorrow. " * 30) != "rejected"
+
+
+def test_a_repetition_repeats_and_a_parallel_question_does_not() -> None:
+    alike = {"similarity": 0.9}
+    assert status("Who painted the ceiling?", query="Who painted the ceiling?", similarity=1.0) == "rejected"
+    assert status("who painted that chapel ceiling", query="Who painted the chapel ceiling?", **alike) == "rejected"
+    assert status("Who designed the chapel ceiling?", query="Who painted the chapel ceiling?", **alike) != "rejected"
+    assert status("Events on 4 May in Rome", query="Events on 3 May in Rome", **alike) != "rejected"
+    assert status("Which town was Ada Byron born in?", query="Who is Ada Byron?", **alike) != "rejected"
+    assert status("Who was Ada Byron, the mathematician?", query="Who is Ada Byron?", **alike) == "rejected"
+
+
+def test_what_a_long_answer_asks_at_its_end_is_no_question_to_be_answered() -> None:
+    long = "The tower has many floors. " * 30 + "What would you like to know next?"
+    assert judge("Which rivers flow through the valley below", long, similarity=0.1)["reason"] == NEW_TOPIC
+    assert (
+        judge("Which rivers flow through the valley below", "What would you like to know?", similarity=0.1)["reason"]
+        == ANSWERS
+    )
+
+
+def test_other_languages_fall_to_similarity() -> None:
+    assert judge("Quelle est la plus haute tour de la ville ?", similarity=0.5)["reason"] == UNCLEAR
+    assert judge("這座城市最高的塔是哪一座", similarity=0.99)["reason"] == REPHRASED
+
+
+# ---- laws
+
+TEXTS = st.text(max_size=200)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            TEXTS,
+            st.none() | TEXTS,
+            TEXTS,
+            st.none() | st.floats(-1, 1).map(lambda value: round(value, 4)),
+            st.none() | st.sampled_from(["a", "b"]),
+            st.none() | st.sampled_from(["a", "b"]),
+        ),
+        max_size=6,
+    )
+)
+def test_any_text_gets_a_decision_that_does_not_depend_on_its_neighbours(rows: list[tuple[Any, ...]]) -> None:
+    pairs = pl.DataFrame(rows, SCHEMA, orient="row")
+    found = detect(pairs)
+    assert dict(found.schema) == OUTPUT
+    assert found.height == pairs.height
+    assert found.null_count().drop("correction_type").sum_horizontal().sum() == 0
+    alone = [detect(pairs.slice(place, 1)) for place in range(pairs.height)]
+    assert found.equals(pl.concat([found.clear(), *alone]))
+    rejected = found["feedback_status"] == "rejected"
+    assert rejected.equals(found["correction_type"].is_not_null())
+    assert found["feedback_confidence"].is_between(0, 1).all()
+
+
+def test_extreme_texts_survive() -> None:
+    texts = [
+        "",
+        " ",
+        "no" * 50_000,
+        "a " * 50_000,
+        "?" * 100_000,
+        "\x01\x02\x7f",
+        "😀" * 5_000,
+        "ИЗВИНИ",
+        "{}{}",
+        "((((",
+        r"\b[a",
+    ]
+    rows = [
+        (query, response, message, 0.9, None, None)
+        for query in texts
+        for response in (*texts, None)
+        for message in texts
+    ]
+    assert detect(pl.DataFrame(rows, SCHEMA, orient="row")).height == len(rows)
+
+
+def test_no_rows_give_no_rows_of_the_same_columns() -> None:
+    assert dict(detect(pl.DataFrame(schema=SCHEMA)).schema) == OUTPUT
+
+
+def test_long_answers_and_more() -> None:
+    kinds = pl.DataFrame({"end": ["anything else?", "fine."]}).select(asked(pl.col("end")))["literal"].to_list()
+    assert kinds == [MORE, NOTHING]
