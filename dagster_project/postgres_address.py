@@ -8,7 +8,7 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from dagster_project.errors import GristmillError
 
@@ -76,6 +76,7 @@ def parse(uri: str) -> Address:
     secrets = {settings[name] for name in secret_names} | {os.environ.get("PGPASSWORD", "")}
     if is_uri:  # as they stand in the address, too
         secrets |= set(re.findall(r"(?:password|secret)=([^&]*)", uri)) | {_split(uri)["password"] or ""}
+    secrets |= {quote(secret, safe="") for secret in secrets}
     who = settings.get("user", "") + (":***" if secret_names else "")
     where = settings.get("host", "") + (f":{settings['port']}" if settings.get("port") else "")
     more = {name: value for name, value in OWN_PARAMETERS.items() if name not in settings}

@@ -36,9 +36,7 @@ class Session:
         self.path = self._address.safe
         self._numbers = itertools.count()
         self._is_closed = False
-        self._connection = self._guarded(
-            lambda: adbc.connect(self._address.conninfo, autocommit=False), self._address.connection_problem
-        )
+        self._connection = self._guarded(lambda: adbc.connect(self._address.conninfo, autocommit=False))
         try:
             self._begin(busy_timeout_seconds)
         except BaseException:
@@ -110,22 +108,20 @@ class Session:
 
         self._guarded(run)
 
-    def _guarded(self, action: Callable[[], Result], explain: Callable[[str], str] | None = None) -> Result:
+    def _guarded(self, action: Callable[[], Result]) -> Result:
         """Do something with the database. An error is one line without a password, and drags no other one along."""
         try:
             return action()
         except (adbc.Error, pa.ArrowException, OSError) as error:
-            failure = self._failure(error, explain or self._problem)
-        raise failure
-
-    def _failure(self, error: Exception, explain: Callable[[str], str]) -> GristmillError:
-        text, code = explain(str(error)), getattr(error, "sqlstate", None)
+            text, code = self._problem(str(error)), getattr(error, "sqlstate", None)
         if code in TRY_AGAIN:
-            return SourceLocked(f"source {self.path} is locked by a writer: {text}")
-        return GristmillError(f"source {self.path}: {text}")
+            raise SourceLocked(f"source {self.path} is locked by a writer: {text}")
+        raise GristmillError(f"source {self.path}: {text}")
 
     def _problem(self, text: str) -> str:
         """What the server said, without our query."""
+        if "Failed to connect: " in text:
+            return self._address.connection_problem(text)
         said = re.search(r"(?:ERROR|FATAL|PANIC):([^\n]*)", text)
         rest = re.sub(r"(?s)\n(\t|Query was).*|.*\[libpq\] ", "", text)
         return self._address.scrubbed(re.sub(r"\. SQLSTATE.*", "", said[1] if said else rest))

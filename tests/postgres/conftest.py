@@ -34,7 +34,9 @@ def new_schema(server: Server) -> Callable[..., Schema]:
 
     def make(database: str = "main") -> Schema:
         schema = Schema(server, f"test_{next(_numbers)}", database)
-        server.execute(f"create schema {schema.name}", database=database)
+        server.execute(
+            f"create schema {schema.name}", f"grant usage on schema {schema.name} to reader", database=database
+        )
         return schema
 
     return make

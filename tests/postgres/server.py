@@ -20,8 +20,9 @@ from dagster_project.postgres import PostgresDatabase
 
 OWNER, OWNER_PASSWORD = "owner", "all-mine-4711"
 READER, READER_PASSWORD = "reader", "s3cr&t p@ss/w:rd?#%=é'\\"
-MISSING = "no Postgres server was found, and these tests need a real one: run `apt-get install postgresql` (or put initdb and postgres in PATH)"
+MISSING = "no Postgres was found and these tests need one: run `apt-get install postgresql`, or put initdb and postgres in PATH"
 PATIENCE_SECONDS = 60.0
+INSTALLED = Path("/usr/lib/postgresql")  # where Debian keeps them, outside of PATH
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class Schema:
     database: str = "main"
 
     def execute(self, *statements: str) -> None:
-        self.server.execute(f'set search_path to "{self.name}", public', *statements, database=self.database)
+        session = ("set client_encoding to 'UTF8'", f'set search_path to "{self.name}", public')
+        self.server.execute(*session, *statements, database=self.database)
         grants = (
             f'grant usage on schema "{self.name}" to reader',
             f'grant select on all tables in schema "{self.name}" to reader',
@@ -95,7 +97,7 @@ def _program(name: str) -> Path:
     found = shutil.which(name)
     if found:
         return Path(found)
-    versions = sorted(Path("/usr/lib/postgresql").glob("*"), key=lambda path: float(path.name), reverse=True)
+    versions = sorted(INSTALLED.glob("*"), key=lambda path: float(path.name), reverse=True)
     for path in (version / "bin" / name for version in versions):
         if path.exists():
             return path
