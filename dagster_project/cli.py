@@ -16,6 +16,7 @@ import typer
 
 from dagster_project import config as configuration
 from dagster_project.errors import GristmillError, Stopped
+from dagster_project.evaluate_command import evaluate_app
 from dagster_project.review.commands import review_app
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
 app.add_typer(review_app, name="review")
+app.add_typer(evaluate_app, name="evaluate")
 given: dict[str, Any] = {"config": None, "home": None, "debug": False}
 
 INTERRUPTED_EXIT = 130
@@ -170,8 +172,10 @@ def _print_summary(mill: "MillRun") -> None:
 def _sum(accounts: "Iterable[Account]") -> str:
     """Where every row went (G3)."""
     found = list(accounts)
-    numbers = [sum(getattr(a, name) for a in found) for name in ("read", "kept", "quarantined", "copies")]
-    return "read {:,} = kept {:,} + quarantined {:,} + copies {:,}".format(*numbers).replace(",", " ")
+    names = ("read", "kept", "quarantined", "copies", "not_sampled")
+    *numbers, not_sampled = (sum(getattr(a, name) for a in found) for name in names)
+    told = "read {:,} = kept {:,} + quarantined {:,} + copies {:,}".format(*numbers)
+    return (told + (f" + not sampled {not_sampled:,}" if not_sampled else "")).replace(",", " ")
 
 
 @app.command()

@@ -287,7 +287,7 @@ def test_new_questions_with_words_of_rejection_reject_nothing(message: str) -> N
 
 
 def test_a_repetition_repeats_and_a_parallel_question_does_not() -> None:
-    alike = {"similarity": 0.9}
+    alike: dict[str, Any] = {"similarity": 0.9}
     assert status("Who painted the ceiling?", query="Who painted the ceiling?", similarity=1.0) == "rejected"
     assert status("who painted that chapel ceiling", query="Who painted the chapel ceiling?", **alike) == "rejected"
     assert status("Who designed the chapel ceiling?", query="Who painted the chapel ceiling?", **alike) != "rejected"
