@@ -87,13 +87,13 @@ class PostgresDatabase:
         return self._table(spec).shape
 
     def _table(self, spec: TableSpec) -> Table:
-        if spec.name not in self._tables:
+        if _key(spec) not in self._tables:
             if spec.name not in self.tables:
                 raise GristmillError(f"{self.path} has no table {spec.name!r} in schema {self.schema!r}")
-            self._tables[spec.name] = look_up(
+            self._tables[_key(spec)] = look_up(
                 spec, self.schema, self._names[spec.name], self.path, self._session.has_raw_text, self._session.rows
             )
-        return self._tables[spec.name]
+        return self._tables[_key(spec)]
 
     # --- what changed (G7) ---------------------------------------------------------------------------------------
 
@@ -113,10 +113,10 @@ class PostgresDatabase:
             f"{table.day} as day, {digest} {self._from(spec)} offset 0) t group by day order by day nulls last"
         )
         found = pl.concat([EMPTY_LOOK, *self._session.stream(query)])
-        self._undated[spec.name] = []
+        self._undated[_key(spec)] = []
         if spec.event_time and found["day"].null_count():
             undated = f"select {table.rowid.sql} as rowid {self._from(spec, f'({table.day}) is null')}"
-            self._undated[spec.name] = [rowid for batch in self._session.stream(undated) for rowid in batch["rowid"]]
+            self._undated[_key(spec)] = [rowid for batch in self._session.stream(undated) for rowid in batch["rowid"]]
         return found
 
     def _fingerprints_of_texts(self, spec: TableSpec, table: Table, digest: str) -> pl.DataFrame:
@@ -137,7 +137,7 @@ class PostgresDatabase:
                     (pl.col("digest") % 2**40).sum().alias("digest"),
                 )
             )
-        self._undated[spec.name] = undated
+        self._undated[_key(spec)] = undated
         return (
             pl.concat(partial)
             .group_by("day")
@@ -148,13 +148,13 @@ class PostgresDatabase:
     def look(self, spec: TableSpec, cache: LookCache) -> Look:
         """The fingerprints as plain rows. Never from the cache: no counter of Postgres's proves that nothing changed."""
         days = [list(row) for row in self.fingerprints(spec).iter_rows()]
-        return Look(days, self._undated[spec.name])
+        return Look(days, self._undated[_key(spec)])
 
     def undated_rowids(self, spec: TableSpec) -> list[int]:
         """The rows without a valid event time, noted when the fingerprints were taken in this transaction."""
-        if spec.name not in self._undated:
+        if _key(spec) not in self._undated:
             self.fingerprints(spec)
-        return self._undated[spec.name]
+        return self._undated[_key(spec)]
 
     # --- rows ----------------------------------------------------------------------------------------------------
 
@@ -232,3 +232,8 @@ class PostgresDatabase:
         """SQL: the table, the caller's own filter, and these conditions."""
         own = [f"({self._filters[spec.name]})"] if spec.name in self._filters else []
         return f"from {self._table(spec).source} where {' and '.join([*own, *conditions]) or 'true'}"
+
+
+def _key(spec: TableSpec) -> str:
+    """Two specs may read one table, each in its own way."""
+    return f"{spec.name} {spec.event_time} {dict(spec.columns)} {spec.left_behind}"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.postgres.server import MISSING, Schema, Server, running_server
+from tests.postgres.server import PostgresMissing, Schema, Server, running_server
 
 _numbers = itertools.count()
 
@@ -20,12 +20,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def server() -> Iterator[Server]:
     """A running server. Where none can be started these tests fail; they are never left out in silence."""
     try:
-        context = running_server()
-        found = context.__enter__()
-    except FileNotFoundError as error:
-        pytest.fail(str(error) if str(error) == MISSING else repr(error), pytrace=False)
-    yield found
-    context.__exit__(None, None, None)
+        with running_server() as found:
+            yield found
+    except PostgresMissing as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -25,12 +25,17 @@ PATIENCE_SECONDS = 60.0
 INSTALLED = Path("/usr/lib/postgresql")  # where Debian keeps them, outside of PATH
 
 
+class PostgresMissing(Exception):
+    """There is no server program on this machine."""
+
+
 @dataclass(frozen=True)
 class Server:
     """A running server. Everything in it may be changed by any test, in a schema of its own."""
 
     port: int
     pid: int
+    connections: dict[str, adbc.Connection] = field(default_factory=dict)
 
     def uri(
         self,
@@ -50,15 +55,25 @@ class Server:
         """As the owner, who may do anything."""
         return adbc.connect(self.uri(OWNER, OWNER_PASSWORD, database), autocommit=autocommit)
 
+    def _own(self, database: str) -> adbc.Connection:
+        """A connection that stays open: making one takes longer than most statements."""
+        if database not in self.connections:
+            self.connections[database] = self.connect(database)
+        return self.connections[database]
+
     def execute(self, *statements: str, database: str = "main") -> None:
-        with self.connect(database) as connection, connection.cursor() as cursor:
+        with self._own(database).cursor() as cursor:
             for statement in statements:
                 cursor.execute(statement)
 
     def ask(self, query: str, database: str = "main") -> list[tuple[Any, ...]]:
-        with self.connect(database) as connection, connection.cursor() as cursor:
+        with self._own(database).cursor() as cursor:
             cursor.execute(query)
             return cursor.fetchall()
+
+    def close(self) -> None:
+        for connection in self.connections.values():
+            connection.close()
 
 
 @dataclass(frozen=True)
@@ -76,7 +91,7 @@ class Schema:
             f'grant usage on schema "{self.name}" to reader',
             f'grant select on all tables in schema "{self.name}" to reader',
         )
-        self.server.execute(*grants, database=self.database)
+        self.server.execute(*grants, "reset all", database=self.database)
 
     def open(self, busy_timeout_seconds: float = 5.0, filters: Mapping[str, str] | None = None) -> PostgresDatabase:
         return PostgresDatabase(self.server.uri(database=self.database), self.name, busy_timeout_seconds, filters)
@@ -101,7 +116,7 @@ def _program(name: str) -> Path:
     for path in (version / "bin" / name for version in versions):
         if path.exists():
             return path
-    raise FileNotFoundError(MISSING)
+    raise PostgresMissing(MISSING)
 
 
 def _free_port() -> int:
@@ -129,11 +144,13 @@ def running_server() -> Iterator[Server]:
             shutil.chown(folder, user)
             shutil.chown(folder / "password", user)
         data, port = folder / "data", _free_port()
-        subprocess.run(
+        made = subprocess.run(
             [initdb, "-D", data, "-U", OWNER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8",
              "--locale=C", "--no-sync"],
-            user=user, cwd=folder, check=True, capture_output=True,
+            user=user, cwd=folder, check=False, capture_output=True, text=True,
         )  # fmt: skip
+        if made.returncode:
+            raise RuntimeError(f"initdb failed: {made.stderr[-2000:]}")
         settings = {
             "listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off",
             "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 50, "max_wal_size": "2GB",
@@ -143,7 +160,9 @@ def running_server() -> Iterator[Server]:
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen([postgres, "-D", data, *options], user=user, cwd=folder, stdout=log, stderr=log)
         try:
-            yield _ready(Server(port, process.pid), process, folder / "log")
+            server = _ready(Server(port, process.pid), process, folder / "log")
+            yield server
+            server.close()
         finally:
             process.terminate()  # connections that a failed test left open are not worth waiting for
             try:

@@ -18,7 +18,16 @@ from dagster_project.errors import GristmillError
 from dagster_project.postgres import PostgresDatabase
 from dagster_project.postgres_address import parse, safe_uri
 from dagster_project.sqlite_values import TableSpec
-from tests.postgres.server import OWNER, OWNER_PASSWORD, READER, READER_PASSWORD, Schema, Server, running_server
+from tests.postgres.server import (
+    OWNER,
+    OWNER_PASSWORD,
+    READER,
+    READER_PASSWORD,
+    PostgresMissing,
+    Schema,
+    Server,
+    running_server,
+)
 
 SPEC = TableSpec(
     system="test", name="things", columns={"key": "text", "at": "time", "note": "text"}, required=("key", "at"), key="key",
@@ -256,5 +265,5 @@ def test_without_postgres_the_tests_say_what_to_install(monkeypatch: pytest.Monk
     """They fail, and are never left out in silence."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr("tests.postgres.server.INSTALLED", tmp_path)
-    with pytest.raises(FileNotFoundError, match="apt-get install postgresql"), running_server():
+    with pytest.raises(PostgresMissing, match="apt-get install postgresql"), running_server():
         pass

@@ -23,7 +23,7 @@ from dagster_project.postgres import PostgresDatabase
 from dagster_project.quarantine import Rule
 from dagster_project.sqlite_values import TableSpec
 from tests.postgres.ddl import FEEDBACK, MESSAGES, MESSAGES_DDL, ONLY_REACTIONS, SESSIONS, SESSIONS_DDL
-from tests.postgres.server import READER_PASSWORD, Schema, sql
+from tests.postgres.server import READER_PASSWORD, Schema, Server, sql
 
 SPEC = TableSpec(
     system="test",
@@ -205,7 +205,7 @@ def test_nothing_can_be_written(statement: str, schema: Schema) -> None:
     assert schema.server.ask(f"select count(*) from {schema.name}.things") == [(3,)]
 
 
-def test_the_search_path_is_not_trusted(schema: Schema, server: Any) -> None:
+def test_the_search_path_is_not_trusted(schema: Schema, server: Server) -> None:
     """A table, a function or an operator of the same name elsewhere on the path changes nothing."""
     filled(schema, 2)
     evil = f"{schema.name}_evil"
@@ -480,6 +480,36 @@ def test_a_filter_of_the_caller(schema: Schema) -> None:
         assert len(keys(database.read_all(SPEC))) == 16
         assert keys(database.read_rows(SPEC, [1, 2])) == ["k2"]
         assert database.originals(SPEC, [1, 2])["source_rowid"].to_list() == [2]
+
+
+def test_names_that_are_taken_or_odd(server: Server) -> None:
+    """Columns called like ours, names that need quotes, and names in capitals."""
+    name = 'Kdcube "ä" it\'s'
+    columns = ("rowid", "day", "digest", "extra", "c0", "f0", "T", "source_rowid", "problems", 'Über "x"')
+    quoted_columns = [f'"{column.replace(chr(34), chr(34) * 2)}"' for column in columns]
+    schema = f'"{name.replace(chr(34), chr(34) * 2)}"'
+    server.execute(
+        f"create schema {schema}",
+        f'create table {schema}."Things" ("Key" text, "AT" timestamptz, amount text, {" int, ".join(quoted_columns)} int)',
+        f"insert into {schema}.\"Things\" values ('k', '2026-01-09+00', 'x', {', '.join('7' for _ in columns)})",
+        f"grant usage on schema {schema} to reader",
+        f"grant select on all tables in schema {schema} to reader",
+    )
+    with PostgresDatabase(server.uri(), name) as database:
+        (row,) = pl.concat(database.read_all(SPEC)).rows(named=True)
+        assert (row["source_rowid"], row["key"], row["problems"]) == (1, "k", ["wrong_type:amount"])
+        assert json.loads(row["extra"]) == dict.fromkeys(columns, 7)
+        assert database.shape(SPEC).unknown == columns
+        assert database.fingerprints(SPEC).rows()[0][:4] == (DAY, 1, 1, 1)
+        assert json.loads(database.originals(SPEC, [1])["row"][0])["AT"] == "2026-01-09 00:00:00+00"
+
+
+def test_two_ways_to_read_one_table(schema: Schema) -> None:
+    narrow = TableSpec(system="test", name="things", columns={"amount": "id"}, required=("amount",), key="amount")
+    with filled(schema, 2).open() as database:
+        assert keys(database.read_all(SPEC)) == ["k1", "k2"]
+        assert pl.concat(database.read_all(narrow))["amount"].to_list() == ["1", "2"]
+        assert database.undated_rowids(narrow) == database.undated_rowids(SPEC) == []
 
 
 # --- the documents' tables -------------------------------------------------------------------------------------------
