@@ -19,6 +19,7 @@ core__responses = sql_table("core__responses")
 core__feedback_sessions = sql_table("core__feedback_sessions")
 core__correction_requests = sql_table("core__correction_requests")
 core__safety_queue = sql_table("core__safety_queue")
+core__reactions = sql_table("core__reactions", after=["quarantine__rows"])
 core__signals = sql_table("core__signals")
 core__distillation_sources = sql_table("core__distillation_sources", after=["quarantine__rows"])
 

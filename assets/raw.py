@@ -25,7 +25,8 @@ from dagster_project.publish import (
 )
 from dagster_project.quarantine import Rule
 from dagster_project.raw_tables import Account, bring_snapshot_up_to_date
-from dagster_project.sources import conversations, distillation, feedback
+from dagster_project.reaction_days import bring_reactions_up_to_date
+from dagster_project.sources import conversations, distillation, feedback, reactions
 
 source_conversations = dg.AssetSpec(
     "source_conversations", group_name="sources", kinds={"sqlite"}, description="PandaAI's turn_index.db (seed 1)"
@@ -35,6 +36,9 @@ source_distillation = dg.AssetSpec(
 )
 source_feedback = dg.AssetSpec(
     "source_feedback", group_name="sources", kinds={"sqlite"}, description="SAM's feedback.db (seed 0)"
+)
+source_reactions = dg.AssetSpec(
+    "source_reactions", group_name="sources", kinds={"postgres", "sqlite"}, description="conv_messages (seed 3)"
 )
 
 
@@ -137,6 +141,9 @@ CONVERSATIONS = [
     dated_table(table, source_conversations, partial(bring_conversations_up_to_date, asset=table))
     for table in conversations.DATED
 ]
+REACTIONS = [
+    dated_table(table, source_reactions, partial(bring_reactions_up_to_date, asset=table)) for table in reactions.DATED
+]
 
 
 @dg.multi_asset(
@@ -152,6 +159,7 @@ CONVERSATIONS = [
                 *distillation.DATED,
                 *distillation.UNDATED,
                 *conversations.DATED,
+                *reactions.DATED,
             ],
             kinds=("polars",),
         )

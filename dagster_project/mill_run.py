@@ -25,10 +25,11 @@ from dagster_project.intake import OpenFile, Seen, look
 from dagster_project.lake import Lake
 from dagster_project.lock import check_free_space, home_lock
 from dagster_project.looks import LookCache
-from dagster_project.sources import conversations, distillation, feedback
+from dagster_project.sources import conversations, distillation, feedback, reactions
 
 DATED_SPECS: dict[str, TableSpec] = {
     "raw_feedback__entries": feedback.ENTRIES, **distillation.DATED, **conversations.DATED,
+    **reactions.DATED,
 }  # fmt: skip
 FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
 

@@ -19,20 +19,20 @@ from tests.conftest import ask, catalog, change, main_source
 ROOT = Path(__file__).parent.parent
 DAY_SQL = "cast(timestamp / 86400 as integer)"
 GRAPH = {
-    "sources": "source_conversations source_distillation source_feedback",
+    "sources": "source_conversations source_distillation source_feedback source_reactions",
     "raw": "raw_conversations__turn_index raw_conversations__turns raw_distillation__chain_of_thought raw_distillation__corrections raw_distillation__distillation_examples "
     "raw_distillation__examples raw_distillation__preference_pairs raw_distillation__principles "
     "raw_distillation__raw_interactions raw_distillation__reasoning_patterns raw_distillation__review_queue "
     "raw_distillation__skill_templates raw_feedback__entries raw_feedback__responses raw_feedback__stored_aggregates "
-    "raw_feedback__stored_sessions",
+    "raw_feedback__stored_sessions raw_reactions__reactions raw_reactions__turn_logs",
     "quarantine": "quarantine__rows",
     "core": "core__answers core__candidate_rivals core__correction_requests core__distillation "
     "core__distillation_candidates core__distillation_sources core__distilled_answers core__feedback "
     "core__feedback_candidates core__feedback_keys core__feedback_sessions core__machine_signals core__rating_partners "
-    "core__responses core__review_queue core__reviews core__safety_queue core__signals core__strategies "
+    "core__reactions core__responses core__review_queue core__reviews core__safety_queue core__signals core__strategies "
     "core__turn_pairs core__turn_references core__turns core__voices",
     "metric": "metric__detector_calibration metric__distillation_daily metric__error_patterns metric__feedback_daily "
-    "metric__feedback_stats metric__source_aggregates metric__turn_daily",
+    "metric__feedback_stats metric__reaction_daily metric__source_aggregates metric__turn_daily",
     "train": "train__correction train__cot train__excluded train__instruction train__preference train__unpaired",
     "serving": "warehouse",
 }
@@ -51,7 +51,7 @@ def test_asset_graph() -> None:
 
 def test_external_assets_are_the_sources() -> None:
     external = {key.to_user_string() for key in defs.resolve_asset_graph().external_asset_keys}
-    assert external == {"source_conversations", "source_distillation", "source_feedback"}
+    assert external == {"source_conversations", "source_distillation", "source_feedback", "source_reactions"}
 
 
 def test_everything_leads_to_the_warehouse() -> None:

@@ -21,6 +21,7 @@ from dagster_project.contracts.meaning import (
     text,
     word,
 )
+from dagster_project.contracts.reaction_columns import REACTION_COLUMNS
 from dagster_project.contracts.turn_columns import TURN_COLUMNS
 from dagster_project.signals.error_type import ERROR_TYPES
 from dagster_project.sources.feedback import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
@@ -326,4 +327,5 @@ GLOSSARY: dict[str, Meaning] = {
     "outdated_rate": fraction("share of examples flagged outdated (D4)"),
     "hallucination_risk_rate": fraction("share of examples flagged hallucination_risk (D4)"),
     **TURN_COLUMNS,
+    **REACTION_COLUMNS,
 }

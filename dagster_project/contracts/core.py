@@ -1,5 +1,6 @@
 """What is derived, one row per thing: keys, statuses, weights, aggregates. Narrow: long texts stay in raw tables."""
 
+from dagster_project.contracts.reaction_columns import REACTION_CONFIDENCE, REACTION_ORIGIN, REACTION_TURN_ID
 from dagster_project.contracts.table import Table
 from dagster_project.contracts.turn_columns import CORRECTION_TYPE, DECIDING_RULE, TURN_KIND
 
@@ -151,6 +152,14 @@ ALL = (
         ("message_turn_key",),
         """message_turn_key target_turn_key target_kind kind confidence reason occurred_at user_id? session_id? targets""",
         own={"kind": TURN_KIND, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "core__reactions",
+        "One reaction before as_of: who says what of which turn, whether it counts and why not (R1, R4).",
+        ("reaction_id",),
+        """reaction_id tenant? project? conversation_id turn_id user_id? origin? reaction? confidence? occurred_at event_date
+        is_active inactive_reason? is_orphan rn? source_file""",
+        own={"origin": REACTION_ORIGIN, "confidence": REACTION_CONFIDENCE, "turn_id": REACTION_TURN_ID},
     ),
     Table(
         "core__signals",

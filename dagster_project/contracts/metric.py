@@ -1,6 +1,7 @@
 """What is counted: small tables for people, from active rows only."""
 
 from dagster_project.contracts.meaning import count
+from dagster_project.contracts.reaction_columns import NEUTRAL_REACTIONS
 from dagster_project.contracts.table import Table
 
 ALL = (
@@ -53,6 +54,17 @@ ALL = (
         ("compared_with", "confidence_decile"),
         """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
         mean_confidence calibration_error""",
+    ),
+    Table(
+        "metric__reaction_daily",
+        "One day of reactions that count, or did until they expired: by reaction and origin, and satisfaction (R2, R3).",
+        ("event_date",),
+        """event_date reaction_count ok_count not_ok_count neutral_count user_count user_ok_count user_not_ok_count
+        user_neutral_count machine_count machine_ok_count machine_not_ok_count machine_neutral_count unknown_count
+        unknown_ok_count unknown_not_ok_count unknown_neutral_count satisfaction_rate user_satisfaction_rate?
+        machine_satisfaction_rate? unknown_satisfaction_rate? ok_rate? user_ok_rate? machine_ok_rate? unknown_ok_rate?
+        orphan_count expired_count""",
+        own={"neutral_count": NEUTRAL_REACTIONS},
     ),
     Table(
         "metric__source_aggregates",

@@ -1,5 +1,6 @@
 """What comes in: every valid row of a source table as it is, and the refused ones beside them."""
 
+from dagster_project.contracts.reaction_columns import OWN_IN_RAW, REACTION_TURN_ID, ROW_ID
 from dagster_project.contracts.table import Table
 
 # Raw tables keep what the source says; vocabularies and ranges are those of the tables made from them.
@@ -147,6 +148,23 @@ ALL = (
         f"{TURN} id? doc_path? {PLACED}",
         is_by_day=True,
         unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_reactions__reactions",
+        "One reaction artifact, as stored and as its text says (seed 3's `conv_messages`).",
+        ("reaction_id",),
+        f"""reaction_id id tenant? project? user_id? bundle_id? agent_id? conversation_id message_id? turn_id track_id? role
+        user_type? text hosted_uri? ts ttl_days? tags reaction? origin? confidence? reaction_text? has_text rn? {PLACED}""",
+        is_by_day=True,
+        own=OWN_IN_RAW,
+    ),
+    Table(
+        "raw_reactions__turn_logs",
+        "One turn log: only that its turn is known (R4).",
+        ("turn_log_id",),
+        f"turn_log_id id tenant? project? user_id? conversation_id turn_id ts {PLACED}",
+        is_by_day=True,
+        own={"id": ROW_ID, "turn_id": REACTION_TURN_ID},
     ),
     Table(
         "quarantine__rows",

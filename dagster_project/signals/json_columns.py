@@ -70,3 +70,25 @@ def strings_at(objects: pl.Series, keys: Sequence[str]) -> pl.DataFrame:
     """The values of an object's keys as texts; null where there is none, or the text is no JSON object."""
     is_object = "case when json_valid(a) and json_type(a) = 'OBJECT' then a end"
     return _asked(objects.to_frame("a"), {key: f"json_extract_string({is_object}, '$.{key}')" for key in keys})
+
+
+def first_object_at(objects: pl.Series, paths: Sequence[str]) -> pl.Series:
+    """The object at the first of the paths that holds one, as JSON; else the object itself. All texts must be JSON."""
+    cases = " ".join(
+        f"when json_type(a, '{path}') = 'OBJECT' then json_extract(a, '{path}')::varchar" for path in paths
+    )
+    return _asked(objects.to_frame("a"), {"found": f"case {cases} else a end"})["found"]
+
+
+def kinds_and_texts_at(objects: pl.Series, paths: Sequence[str]) -> pl.DataFrame:
+    """Per path the kind of its value and the value as text, as the lists `kinds` and `texts`. All texts must be JSON."""
+    listed = "[" + ", ".join(f"'{path}'" for path in paths) + "]"
+    return _asked(
+        objects.to_frame("a"), {"kinds": f"json_type(a, {listed})", "texts": f"json_extract_string(a, {listed})"}
+    )
+
+
+def first_strings_after(arrays: pl.Series, prefix: str) -> pl.Series:
+    """Of each JSON array what its first string with this prefix says behind it; null without one."""
+    strings = "list_filter(json_extract_string(a, '$[*]'), x -> starts_with(x, " + f"'{prefix}'))"
+    return _asked(arrays.to_frame("a"), {"found": f"substr({strings}[1], {len(prefix) + 1})"})["found"]

@@ -24,7 +24,8 @@ def test_is_one_select_in_the_house_style(path: Path) -> None:
     sql = path.read_text(encoding="utf-8")
     body = "\n".join(line.split("--")[0] for line in sql.splitlines())
     assert body == body.lower() or "'" in body  # only literals may have capitals
-    assert not re.search(r"\b(create|insert|update|delete|copy|attach|pragma)\b", body)
+    outside_literals = re.sub(r"'[^']*'", "''", body)
+    assert not re.search(r"\b(create|insert|update|delete|copy|attach|pragma)\b", outside_literals)
     assert ";" not in body and "{{" not in body
     assert not re.search(r"select\s+\*\s+from\s+(raw|core|metric|train|quarantine)_", body)
     is_ordered = re.search(r"order by [^)]*$", body.strip()) is not None

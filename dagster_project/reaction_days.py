@@ -1,0 +1,30 @@
+"""Reactions and turn logs by day, from the one table that holds both."""
+
+import polars as pl
+
+from dagster_project.intake import DatedTable, OpenFile
+from dagster_project.mill_run import MillRun
+from dagster_project.raw_tables import Account, DatedIntake
+from dagster_project.sources import reactions
+from dagster_project.tables import store_days
+
+CODE = ("sources/reactions.py", "signals/reaction_text.py", "signals/json_columns.py")
+
+
+def bring_reactions_up_to_date(run: MillRun, asset: str) -> Account:
+    """One of the parts that are read of `conv_messages`."""
+    spec = reactions.DATED[asset]
+
+    def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
+        return reactions.canonical(rows, spec, file.options["tenant"], file.options["project"])
+
+    def store_kept(rows: pl.DataFrame) -> None:
+        store_days(run.lake, asset, rows)
+        run.report(asset, rows.height)
+
+    places = [(file.label, file.options["tenant"], file.options["project"]) for file in run.files_with(spec)]
+    table = DatedTable(spec, canonical, reactions.rules_of(spec), reactions.REWRITTEN)
+    account = DatedIntake(run, asset, table, store_kept, code=CODE, settings=str(places)).bring_up_to_date(set())
+    account.missing_columns = [name for name in account.missing_columns if name not in reactions.ALTERNATIVES]
+    run.accounts[asset] = account
+    return account

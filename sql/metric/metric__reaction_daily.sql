@@ -1,0 +1,72 @@
+-- One day of reactions that count, or did until they expired: by reaction and origin, and how satisfied people are (R2, R3).
+-- grain: event_date
+-- inputs: core__reactions
+-- params: none
+
+with reactions as (
+    select
+        event_date,
+        coalesce(origin, 'unknown') as origin,
+        -- a machine that says nothing counts as neutral (R2)
+        coalesce(reaction, 'neutral') as reaction,
+        is_orphan,
+        inactive_reason
+    from core__reactions
+    where is_active or inactive_reason = 'expired'
+),
+
+counted as (
+    select
+        event_date,
+        count(*) as reaction_count,
+        count(*) filter (where reaction = 'ok') as ok_count,
+        count(*) filter (where reaction = 'not_ok') as not_ok_count,
+        count(*) filter (where reaction = 'neutral') as neutral_count,
+        count(*) filter (where origin = 'user') as user_count,
+        count(*) filter (where origin = 'user' and reaction = 'ok') as user_ok_count,
+        count(*) filter (where origin = 'user' and reaction = 'not_ok') as user_not_ok_count,
+        count(*) filter (where origin = 'user' and reaction = 'neutral') as user_neutral_count,
+        count(*) filter (where origin = 'machine') as machine_count,
+        count(*) filter (where origin = 'machine' and reaction = 'ok') as machine_ok_count,
+        count(*) filter (where origin = 'machine' and reaction = 'not_ok') as machine_not_ok_count,
+        count(*) filter (where origin = 'machine' and reaction = 'neutral') as machine_neutral_count,
+        count(*) filter (where origin = 'unknown') as unknown_count,
+        count(*) filter (where origin = 'unknown' and reaction = 'ok') as unknown_ok_count,
+        count(*) filter (where origin = 'unknown' and reaction = 'not_ok') as unknown_not_ok_count,
+        count(*) filter (where origin = 'unknown' and reaction = 'neutral') as unknown_neutral_count,
+        count(*) filter (where is_orphan) as orphan_count,
+        count(*) filter (where inactive_reason = 'expired') as expired_count
+    from reactions
+    group by event_date
+)
+
+select
+    event_date,
+    reaction_count,
+    ok_count,
+    not_ok_count,
+    neutral_count,
+    user_count,
+    user_ok_count,
+    user_not_ok_count,
+    user_neutral_count,
+    machine_count,
+    machine_ok_count,
+    machine_not_ok_count,
+    machine_neutral_count,
+    unknown_count,
+    unknown_ok_count,
+    unknown_not_ok_count,
+    unknown_neutral_count,
+    round(ok_count / reaction_count, 6) as satisfaction_rate,
+    round(user_ok_count / nullif(user_count, 0), 6) as user_satisfaction_rate,
+    round(machine_ok_count / nullif(machine_count, 0), 6) as machine_satisfaction_rate,
+    round(unknown_ok_count / nullif(unknown_count, 0), 6) as unknown_satisfaction_rate,
+    round(ok_count / nullif(ok_count + not_ok_count, 0), 6) as ok_rate,
+    round(user_ok_count / nullif(user_ok_count + user_not_ok_count, 0), 6) as user_ok_rate,
+    round(machine_ok_count / nullif(machine_ok_count + machine_not_ok_count, 0), 6) as machine_ok_rate,
+    round(unknown_ok_count / nullif(unknown_ok_count + unknown_not_ok_count, 0), 6) as unknown_ok_rate,
+    orphan_count,
+    expired_count
+from counted
+order by event_date
