@@ -3,10 +3,10 @@
 -- inputs: core__turns, core__feedback
 -- params: none
 
-with detected as (
+with turns as (
     select turn_key, turn_id, user_id, session_id, prompt_key, occurred_at, feedback_status, feedback_confidence
     from core__turns
-    where feedback_status <> 'neutral' and session_id is not null
+    where session_id is not null
 ),
 
 rated as (
@@ -15,7 +15,7 @@ rated as (
         f.feedback_id, t.feedback_status, t.feedback_confidence,
         t.feedback_status = if(f.sentiment = 'positive', 'accepted', 'rejected') as is_right
     from core__feedback as f
-    inner join detected as t
+    inner join turns as t
         on f.session_id = t.session_id
         and (f.response_id = t.turn_id or f.prompt_key = t.prompt_key)
         and (f.user_id = t.user_id or f.user_id is null or t.user_id is null)
@@ -27,8 +27,10 @@ rated as (
 ),
 
 judged as (
+    -- of a neutral turn the detector claims nothing
     select 'ratings' as compared_with, feedback_confidence, is_right
     from rated
+    where feedback_status <> 'neutral'
 ),
 
 deciles as (

@@ -1,7 +1,7 @@
 """Run one .sql file on a few rows: columns a test does not name get a plain default of their type."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +36,17 @@ DISTILLED_ROW = {
     "is_own_review": False, "is_ready": True, "training_format": "instruction", "feedback_count": 0,
     "has_attempt": False, "is_failed": False,
 }  # fmt: skip
+# A turn just before as_of that nobody answered.
+TURN_ROW = {
+    "turn_key": "u1/1", "turn_number": 1, "turn_id": "turn_000001", "user_id": "u1", "session_id": "s1",
+    "thread_id": "u1 / s1", "occurred_at": AS_OF - timedelta(hours=1), "feedback_status": "neutral",
+    "feedback_confidence": 0.5, "reason": "session_end", "refers_back": False, "is_reusable": True,
+    "consecutive_rejections": 0, "prompt_key": "p1",
+}  # fmt: skip
 KNOWN_ROWS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("core__feedback_keys", "core__feedback"), KEYS_ROW),
     **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
+    **dict.fromkeys(("core__turn_pairs", "core__turns"), TURN_ROW),
 }
 
 
