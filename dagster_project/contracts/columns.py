@@ -178,7 +178,7 @@ GLOSSARY: dict[str, Meaning] = {
     "true_total": Meaning(pl.Int64, "sum over ours"),
     # signals
     "signal_id": text("system and key"),
-    "kind": word("rating, comment, correction, preference, flag"),
+    "kind": word("rating, comment, correction, preference, flag; accepted, rejected; ok, not_ok, neutral"),
     "subject_id": text("what the signal is about"),
     "polarity": one_of(("positive", "negative", "neutral"), "semantics N"),
     "is_explicit": flag("a person said it; false where it was detected"),

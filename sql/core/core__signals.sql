@@ -1,6 +1,6 @@
 -- One signal of satisfaction, all systems in one shape (semantics N).
 -- grain: signal_id (unordered)
--- inputs: core__feedback, core__turns
+-- inputs: core__feedback, core__turns, core__reactions
 -- params: none
 
 with feedback as (
@@ -9,6 +9,12 @@ with feedback as (
         event_date
     from core__feedback
     where status = 'active'
+),
+
+reactions as (
+    select reaction_id, turn_id, conversation_id, user_id, occurred_at, origin, reaction, confidence
+    from core__reactions
+    where is_active
 ),
 
 turns as (
@@ -31,6 +37,20 @@ select
     1.0::double as confidence,
     quality_weight as weight
 from feedback
+union all
+select
+    'reactions:' || reaction_id as signal_id,
+    'reactions' as system,
+    coalesce(reaction, 'neutral') as kind,
+    turn_id as subject_id,
+    conversation_id as session_id,
+    user_id,
+    occurred_at,
+    case reaction when 'ok' then 'positive' when 'not_ok' then 'negative' else 'neutral' end as polarity,
+    origin is distinct from 'machine' as is_explicit,
+    if(origin = 'machine', confidence, 1) as confidence,
+    if(origin = 'machine', confidence, 1) as weight
+from reactions
 union all
 select
     'conversations:' || turn_key as signal_id,

@@ -1,6 +1,6 @@
 -- One confidence decile of the detector beside what people said explicitly about the same turns, with Wilson's 95 % interval.
 -- grain: compared_with, confidence_decile
--- inputs: core__turns, core__feedback
+-- inputs: core__turns, core__feedback, core__reactions
 -- params: none
 
 with turns as (
@@ -26,10 +26,28 @@ rated as (
     ) = 1
 ),
 
+reacted as (
+    -- a reaction names its turn; turn ids are unique per user only
+    select
+        r.reaction_id, t.feedback_status, t.feedback_confidence,
+        t.feedback_status = if(r.reaction = 'ok', 'accepted', 'rejected') as is_right
+    from core__reactions as r
+    inner join turns as t
+        on r.conversation_id = t.session_id
+        and r.turn_id = t.turn_id
+        and (r.user_id = t.user_id or r.user_id is null or t.user_id is null)
+    where r.is_active and r.origin = 'user' and r.reaction in ('ok', 'not_ok')
+    qualify row_number() over (partition by r.reaction_id order by r.user_id = t.user_id desc nulls last, t.turn_key) = 1
+),
+
 judged as (
     -- of a neutral turn the detector claims nothing
     select 'ratings' as compared_with, feedback_confidence, is_right
     from rated
+    where feedback_status <> 'neutral'
+    union all
+    select 'reactions' as compared_with, feedback_confidence, is_right
+    from reacted
     where feedback_status <> 'neutral'
 ),
 
