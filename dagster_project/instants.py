@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from datetime import date
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 
 MILLISECONDS = (1e11, 1e14)
 FIRST_US, LAST_US = 946_684_800_000_000, 4_102_444_800_000_000
@@ -61,11 +63,18 @@ def epoch_seconds(times: pl.Series) -> pl.Series:
     digits = pl.col("offset").str.replace("z", "+0000").str.replace(":", "").str.pad_end(5, "0").fill_null("+0000")
     minutes = digits.str.slice(1, 2).cast(pl.Int64) * 60 + digits.str.slice(3, 2).cast(pl.Int64)
     shift = minutes * pl.when(digits.str.starts_with("-")).then(-60_000_000).otherwise(60_000_000)
-    iso = (moment + microseconds - shift) / 1_000_000
-    return parts.select(pl.coalesce(pl.lit(numbers), iso).alias(times.name)).to_series()
+    iso = seconds_of(parts.select(moment + microseconds - shift).to_series())
+    return pl.select(pl.coalesce(numbers, iso).alias(times.name)).to_series()
+
+
+def seconds_of(microseconds: pl.Series) -> pl.Series:
+    """Whole microseconds as seconds, each the nearest double: Polars divides by a constant with its reciprocal."""
+    seconds = pc.call_function("divide", [microseconds.cast(pl.Float64).to_arrow(), pa.scalar(1e6)])
+    return pl.Series(microseconds.name, seconds, dtype=pl.Float64)
 
 
 def day_numbers(seconds: pl.Expr) -> pl.Expr:
     """Epoch values, milliseconds repaired (G1), as days since 1970; null without a valid event time."""
-    repaired = pl.when(seconds.is_between(*MILLISECONDS, closed="left")).then(seconds / 1000).otherwise(seconds)
+    divisor = pl.when(seconds.is_between(*MILLISECONDS, closed="left")).then(1000.0).otherwise(1.0)
+    repaired = seconds / divisor  # as repair_milliseconds does, to the bit
     return (instant(repaired).dt.date() - pl.lit(EPOCH)).dt.total_days()

@@ -6,7 +6,7 @@ schema. No message carries a password, whatever libpq says.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from types import TracebackType
 
@@ -27,18 +27,11 @@ EMPTY_LOOK = pl.DataFrame(schema=dict.fromkeys(("day", "rows", "lowest", "highes
 
 
 class PostgresDatabase:
-    """One schema of a Postgres database inside one read-only transaction (G4). `filters`: table -> SQL condition of ours."""
+    """One schema of a Postgres database inside one read-only transaction (G4)."""
 
-    def __init__(
-        self,
-        uri: str,
-        schema: str | None = None,
-        busy_timeout_seconds: float = 30.0,
-        filters: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, uri: str, schema: str | None = None, busy_timeout_seconds: float = 30.0) -> None:
         self.schema = schema or DEFAULT_SCHEMA
         self.identity: list[int] = []  # nothing tells from outside whether a database changed
-        self._filters = dict(filters or {})
         self._tables: dict[str, Table] = {}
         self._undated: dict[str, list[int]] = {}
         self._session = Session(uri, busy_timeout_seconds)
@@ -181,6 +174,14 @@ class PostgresDatabase:
     def read_rows(self, spec: TableSpec, rowids: Sequence[int]) -> Iterator[pl.DataFrame]:
         yield from self._read(spec, self._table(spec).rowid.among(rowids))
 
+    def repeated_numbers(self, spec: TableSpec, column: str) -> list[int]:
+        """The whole numbers that stand in a column more than once."""
+        found = self._table(spec).column(column)
+        if found is None:
+            return []
+        query = f"select {found.sql}::int8 as n {self._from(spec)} group by 1 having count(*) > 1 and {found.sql} is not null"
+        return [n for batch in self._session.stream(query) for n in batch["n"].to_list()]
+
     def originals(self, spec: TableSpec, rowids: Sequence[int]) -> pl.DataFrame:
         """`source_rowid` and the row as stored, as JSON (G11); a rowid that is gone gives no row."""
         table = self._table(spec)
@@ -229,8 +230,8 @@ class PostgresDatabase:
             yield decoded(batch, spec, table.readings, list(flags))
 
     def _from(self, spec: TableSpec, *conditions: str) -> str:
-        """SQL: the table, the caller's own filter, and these conditions."""
-        own = [f"({self._filters[spec.name]})"] if spec.name in self._filters else []
+        """SQL: the table, or the part of it that is ours, and these conditions."""
+        own = [f"({spec.where_postgres})"] if spec.where_postgres else []
         return f"from {self._table(spec).source} where {' and '.join([*own, *conditions]) or 'true'}"
 
 

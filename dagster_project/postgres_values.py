@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from dagster_project.instants import epoch_seconds
+from dagster_project.instants import epoch_seconds, seconds_of
 from dagster_project.sqlite_values import (
     FIRST_SECOND,
     HALF_MICROSECOND,
@@ -225,7 +223,7 @@ def decoded(
             refuse(values.is_not_null() & seconds.is_null(), f"wrong_type:{column}")
             values = seconds
         elif how.decode == "moment":
-            values = _seconds(values)
+            values = seconds_of(values.to_physical())
         if spec.columns[column] in ("real", "time"):
             refuse(values.is_finite().not_(), f"not_finite:{column}")
         columns[column] = values
@@ -244,13 +242,6 @@ def decoded(
         extra.cast(pl.String).alias("extra"),
         (none if noted is None else noted.to_series()).alias("problems"),
     )
-
-
-def _seconds(moments: pl.Series) -> pl.Series:
-    """Timestamps to epoch seconds, each the nearest double (Polars divides by a constant with its reciprocal)."""
-    microseconds = moments.to_physical().cast(pl.Float64).to_arrow()
-    seconds = pc.call_function("divide", [microseconds, pa.scalar(1e6)])
-    return pl.Series(moments.name, seconds, dtype=pl.Float64)
 
 
 def json_object(columns: Sequence[Column]) -> str:

@@ -60,6 +60,8 @@ def write_back(run: MillRun, name: str | None) -> WriteBack:
     for marks in EVERY_SYSTEM:
         spec = marks.table.spec
         files = run.config.sources[spec.system]
+        if any(file.address for file in files):
+            raise GristmillError(f"{spec.system} is read from Postgres: write-back goes to SQLite files only (F10)")
         if not files:
             continue
         outcome, wanted = Outcome(spec.system), marks.wanted(release)

@@ -4,15 +4,17 @@ Two generations of one table: `turns`, and the older `turn_index`. The text is o
 Only row-local rules live here. What the next message says of a turn is `turn_pairs.py`'s.
 """
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 import polars as pl
 
-from dagster_project.databases import SourceDatabase
 from dagster_project.extract import TableSpec
 from dagster_project.instants import day_numbers, instant, repair_milliseconds
 from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import strings_at
+from dagster_project.source_database import SourceDatabase
 from dagster_project.turn_texts import FROM_METADATA, UNKNOWN_IDS, TurnTexts
 
 STATUSES = ("rejected", "accepted", "neutral")
@@ -20,7 +22,8 @@ OUTCOMES = ("approve", "revise", "retry", "fail")
 
 
 def texts_beside(database: SourceDatabase, spec: TableSpec) -> TurnTexts:
-    texts = TurnTexts(database.path.parent)  # of a Postgres database there is nothing beside
+    """What lies beside a file; beside a Postgres database lies nothing."""
+    texts = TurnTexts(database.path.parent if isinstance(database.path, Path) else Path(os.devnull))
     if texts.has_texts:
         texts.shared_numbers = database.repeated_numbers(spec, "turn_number")
     return texts
@@ -33,7 +36,7 @@ def dated_by_metadata(database: SourceDatabase, spec: TableSpec, rowids: Sequenc
     for stored in database.read_rows(spec, rowids) if texts.has_folders else ():
         rows = without_blanks(stored, spec, database)
         timeless = rows.filter(pl.col(str(spec.event_time)).is_null() & (pl.col("problems").list.len() == 0))
-        dated = canonical(timeless, spec, texts, database.path.name).with_columns(
+        dated = canonical(timeless, spec, texts, Path(database.path).name).with_columns(
             day_numbers(pl.col("timestamp")).alias("day")
         )
         found |= dict(dated.filter(pl.col("day").is_not_null()).select("source_rowid", "day").iter_rows())

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,8 +93,8 @@ class Schema:
         )
         self.server.execute(*grants, "reset all", database=self.database)
 
-    def open(self, busy_timeout_seconds: float = 5.0, filters: Mapping[str, str] | None = None) -> PostgresDatabase:
-        return PostgresDatabase(self.server.uri(database=self.database), self.name, busy_timeout_seconds, filters)
+    def open(self, busy_timeout_seconds: float = 5.0) -> PostgresDatabase:
+        return PostgresDatabase(self.server.uri(database=self.database), self.name, busy_timeout_seconds)
 
 
 def sql(value: Any) -> str:

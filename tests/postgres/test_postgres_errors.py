@@ -6,6 +6,7 @@ import socket
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -150,9 +151,10 @@ def test_what_is_forbidden(schema: Schema) -> None:
 
 def test_after_an_error_nothing_more_is_read(schema: Schema) -> None:
     schema.execute("create table things (key text, at timestamptz, note text)")
-    with schema.open(filters={"things": "1 / 0 > 0"}) as database:
+    broken = replace(SPEC, part="none", where_postgres="1 / 0 > 0")
+    with schema.open() as database:
         with complaint() as line:
-            list(database.read_all(SPEC))
+            list(database.read_all(broken))
         assert line[0].endswith(": division by zero")
         with complaint():
             database.fingerprints(SPEC)

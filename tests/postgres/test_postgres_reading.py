@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -471,15 +472,17 @@ def test_partitioned_tables_and_views(schema: Schema) -> None:
             )
 
 
-def test_a_filter_of_the_caller(schema: Schema) -> None:
+def test_a_part_of_a_table(schema: Schema) -> None:
     """Rows that do not pass are not there: not counted, not read, not looked up."""
     filled(schema, 30)
-    with schema.open(filters={"things": "amount % 2 = 0 or amount = 25", "others": "false"}) as database:
-        assert [row[1] for row in database.fingerprints(SPEC).rows()] == [12, 4]
-        assert keys(database.read_days(SPEC, [DAY + 1], 1, 30)) == ["k25", "k26", "k28", "k30"]
-        assert len(keys(database.read_all(SPEC))) == 16
-        assert keys(database.read_rows(SPEC, [1, 2])) == ["k2"]
-        assert database.originals(SPEC, [1, 2])["source_rowid"].to_list() == [2]
+    part = replace(SPEC, part="even", where_postgres="amount % 2 = 0 or amount = 25")
+    with schema.open() as database:
+        assert [row[1] for row in database.fingerprints(part).rows()] == [12, 4]
+        assert keys(database.read_days(part, [DAY + 1], 1, 30)) == ["k25", "k26", "k28", "k30"]
+        assert len(keys(database.read_all(part))) == 16
+        assert keys(database.read_rows(part, [1, 2])) == ["k2"]
+        assert database.originals(part, [1, 2])["source_rowid"].to_list() == [2]
+        assert len(keys(database.read_all(SPEC))) == 30
 
 
 def test_names_that_are_taken_or_odd(server: Server) -> None:
@@ -556,13 +559,14 @@ def test_the_table_of_seed_3(schema: Schema) -> None:
         "'{artifact:turn.log.reaction,turn:t1,origin:user}', '{1,2}', 'secret')",
         f"{insert} ('u', 'c', 'artifact', '{{}}', 'infinity', '{{kind:turn.log.reaction}}', null, null)",
     )
-    with schema.open(filters={"conv_messages": ONLY_REACTIONS}) as database:
-        first, second = pl.concat(database.read_all(MESSAGES)).rows(named=True)
-        assert database.shape(MESSAGES).missing == ("s3_uri", "track_id")
-        assert database.shape(MESSAGES).unknown == ()
-        assert [row[:4] for row in database.fingerprints(MESSAGES).rows()] == [(DAY, 1, 2, 2), (None, 1, 3, 3)]
-        assert database.undated_rowids(MESSAGES) == [3]
-        original = json.loads(database.originals(MESSAGES, [2])["row"][0])
+    reactions = replace(MESSAGES, part="reactions", where_postgres=ONLY_REACTIONS)
+    with schema.open() as database:
+        first, second = pl.concat(database.read_all(reactions)).rows(named=True)
+        assert database.shape(reactions).missing == ("s3_uri", "track_id")
+        assert database.shape(reactions).unknown == ()
+        assert [row[:4] for row in database.fingerprints(reactions).rows()] == [(DAY, 1, 2, 2), (None, 1, 3, 3)]
+        assert database.undated_rowids(reactions) == [3]
+        original = json.loads(database.originals(reactions, [2])["row"][0])
     assert (first["source_rowid"], first["id"], first["ts"]) == (2, 2, 1_767_916_800.0)
     assert first["tags"] == '["artifact:turn.log.reaction","turn:t1","origin:user"]'
     assert (second["source_rowid"], second["ts"], second["problems"]) == (3, None, ["out_of_range:ts"])
