@@ -1,0 +1,23 @@
+"""What leaves of a session without saying whose it was: seed 4's AnonymizedFeedback, in its own names and units (S6)."""
+
+import polars as pl
+
+from dagster_project.contracts.meaning import TEXTS, Meaning, fraction, one_of
+from dagster_project.training.anonymised import FIELDS
+
+ANONYMISED_COLUMNS: dict[str, Meaning] = {
+    "contextCategories": Meaning(TEXTS, "types of the documents used, sorted (seed 4)", is_repetitive=True),
+    "tokenBudgetUtilization": fraction(
+        "tokens / budget, the lower end of its quarter; null where removed (seed 4, S6)"
+    ),
+    "errorCategories": Meaning(TEXTS, "what was wrong, sorted (seed 4)", is_repetitive=True),
+    "qualityScores": Meaning(
+        FIELDS["qualityScores"],
+        "of 100, each the lower end of its third; null where nobody scored or removed (seed 4, S6)",
+        is_repetitive=True,
+    ),
+    "editDistance": Meaning(
+        pl.Float64, "of 100, the lower end of its third; null where unknown or removed (seed 4, S6)", least=0, most=100
+    ),
+}
+RATING = one_of(("positive", "negative", "skipped"), "what the user thought of the session (seed 4)")

@@ -1,0 +1,86 @@
+"""The anonymised export of a release: new weeks made anonymous, all weeks put together, two files and their counts (S6).
+
+`anonymized_feedback.parquet` and `.jsonl` hold the fields of seed 4's AnonymizedFeedback and nothing else: no ids, no tenant, no
+week. Rows are sorted by their values over all weeks. The files are written by us from those values alone, so that neither
+statistics nor footers can say more.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from dagster_project.contracts.train import ANONYMIZED_FEEDBACK
+from dagster_project.lake import TableWriter
+from dagster_project.training.anonymised import Counts, anonymise, put_together, session_batches
+from dagster_project.training.anonymised_weeks import KeptWeek, KeptWeeks, closes_at, week_name
+
+NAME = "anonymized_feedback"
+
+
+@dataclass(frozen=True)
+class AnonymisedExport:
+    """What one release says of all the weeks it covers."""
+
+    combinations: pl.DataFrame
+    weeks: tuple[KeptWeek, ...]
+
+    @classmethod
+    def of(cls, kept: KeptWeeks, as_of: datetime) -> "AnonymisedExport":
+        weeks = tuple(kept.read(monday) for monday in kept.mondays(as_of))
+        return cls(put_together(week.combinations for week in weeks), weeks)
+
+    @property
+    def counts(self) -> Counts:
+        return sum((week.counts for week in self.weeks), Counts())
+
+    def summary(self) -> dict[str, Any]:
+        """For the manifest. Every combination of a week has at least `k` users: the least any of the weeks was made with."""
+        names = [week_name(week.monday) for week in self.weeks]
+        return {
+            "k": min((week.k for week in self.weeks), default=None),
+            "token_budgets": sorted({week.token_budget for week in self.weeks}),
+            "weeks": len(names),
+            "first_week": names[0] if names else None,
+            "last_week": names[-1] if names else None,
+            **asdict(self.counts),
+        }
+
+
+def keep_new_weeks(
+    kept: KeptWeeks,
+    mondays: Iterable[date],
+    sessions_of: Callable[[date], pl.DataFrame],
+    as_of: datetime,
+    k: int,
+    token_budget: int,
+) -> None:
+    """Make those weeks anonymous that as_of covers and that are not kept yet. `sessions_of`: what `anonymise` takes."""
+    known = set(kept.mondays(as_of))
+    for monday in sorted(set(mondays) - known):
+        if closes_at(monday) <= as_of:
+            sessions = sessions_of(monday)
+            if sessions.height:
+                kept.add(monday, anonymise(sessions, k, token_budget), k, token_budget)
+
+
+def write_files(export: AnonymisedExport, folder: Path) -> dict[str, dict[str, Any]]:
+    """Both files, and what the manifest says of them. Without a week there is nothing to say, and no file."""
+    if not export.weeks:
+        return {}
+    jsonl, parquet = (folder / f"{NAME}.{kind}" for kind in ("jsonl", "parquet"))
+    with jsonl.open("wb") as lines, TableWriter(parquet, ANONYMIZED_FEEDBACK.file_layout) as table:
+        for rows in session_batches(export.combinations):
+            rows.write_ndjson(lines)
+            table.write(ANONYMIZED_FEEDBACK.validate(rows).to_arrow())
+    return {path.name: _entry(path, export.counts.exported) for path in (jsonl, parquet)}
+
+
+def _entry(path: Path, rows: int) -> dict[str, Any]:
+    with path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+    return {"format": NAME, "split": None, "rows": rows, "bytes": path.stat().st_size, "sha256": digest}
