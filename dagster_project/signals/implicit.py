@@ -19,23 +19,10 @@ SIMILARITY_THRESHOLD = 0.80
 NEW_TOPIC_SIMILARITY = 0.20  # below it two messages have no subject in common
 NEAR_COPY_SIMILARITY = 0.97  # above it a message repeats the query, whatever word was exchanged
 FEWEST_WORDS = 3  # of a message with a topic
-SMALL_WORDS = (
-    "the",
-    "that",
-    "this",
-    "these",
-    "those",
-    "a",
-    "an",
-    "my",
-    "our",
-    "your",
-    "please",
-    "can",
-    "could",
-    "would",
-    "is",
-    "was",
+# Words whose exchange changes no question: "it" for what it stands for, "the" for "this".
+SMALL_WORD = (
+    "^(?:the|that|this|these|those|an?|my|our|your|please|can|could|would|is|was|its?|they|them|their|he|him|his|she|her"
+    "|there|ones?|some|any|of|in|on|at|to|for)$"
 )
 SUBSTANTIAL_WORD = 4  # letters: shorter ones hold sentences together
 
@@ -133,7 +120,8 @@ def _asks_something_new(alike: pl.Expr) -> pl.Expr:
         & (words.list.len() > FEWEST_WORDS)
         & (gone.list.len() == 1)
         & (come.list.len() == 1)
-        & ~come.list.first().is_in(SMALL_WORDS)
+        & ~come.list.first().str.contains(SMALL_WORD)
+        & ~gone.list.first().str.contains(SMALL_WORD)
         # The same beginning: a mended typo or another form of the word.
         & (gone.list.first().str.head(3) != come.list.first().str.head(3))
     )
@@ -143,7 +131,7 @@ def _asks_something_new(alike: pl.Expr) -> pl.Expr:
     )
     other_kind = text.str.extract(KIND_OF_QUESTION) != query.str.extract(KIND_OF_QUESTION)
     new_words = come.list.eval(pl.element().str.len_bytes() >= SUBSTANTIAL_WORD).list.sum()
-    return one_word_exchanged | number_exchanged | (other_kind & (new_words >= 2))
+    return one_word_exchanged | number_exchanged | (other_kind & (new_words >= 2) & (gone.list.len() > 0))
 
 
 def _names_something_from_it(pairs: pl.DataFrame, open_rows: pl.Series) -> pl.Series:

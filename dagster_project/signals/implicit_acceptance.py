@@ -120,7 +120,7 @@ ACCEPTED = (
                 rf"|stuff|then|with me"
                 r"|option|suggestion|explanation))?(?:[.,!;:]|$| (?:but|and|thanks?|can|could|i|please|now|so|what"
                 r"|where|how|do|is|lets?))"
-            ).removesuffix(r"\b"),
+            ),
             rf"\b(?:thats|that is|its|it is|it was|this is|(?:^|that |it |this |they )(?:sounds?|looks?|seems?)"
             rf"|sounds|that was"
             rf"|(?:that|it) (?:would|will) be|youre|you are|th(?:e|o)se are|they are|youve been) {_SO}{_GOOD}\b",
@@ -172,7 +172,7 @@ ACCEPTED = (
             r"|permission|consent)",
             r"(?:thats|that is) (?:it|the one|all|what i)|(?:that will|thatll) be all|(?:im|i am) (?:good|all set"
             r"|set|done|satisfied)",
-        ).removesuffix(r"\b"),
+        ),
         "the user has what was needed",
         "Ah, got it",
         "I need to see a doctor",

@@ -46,7 +46,7 @@ HARMLESS = (
             r"|need to (?:worry|apologi[sz]e))",
             r"no,? (?:i think )?(?:thats|that is|this is|it is|its|(?:that|it) (?:will|would) be|thatll be|(?:this"
             r"|that|it)"
-            rf" (?:was|looks|sounds|works|seems))(?: \w+)? (?:all|it|everything|{_GOOD})",
+            rf" (?:was|looks|sounds|works|seems)) {_SO}(?:all|it|everything|{_GOOD})",
             rf"no,? (?:im|i am|were|you are|youre|youve been|you were)(?: \w+)? (?:all set|set|done|satisfied|happy"
             rf"|kind|welcome|{_GOOD})",
             r"no,? nothing (?:else|more|further)|no (?:more |further )?questions",
@@ -81,7 +81,8 @@ COMPLAINTS = (
             rf"i {_HAVENT} (?:even |actually |really )?(?:ask(?:ed)?|sa(?:y|id)|mean|request(?:ed)?) (?:for|about"
             rf"|you|that|it|this|any\w*)",
             r"i (?:actually |really )?didnt (?:\w+ )?want (?:to|that|it|this|those|an?|the)",
-            r"not the (?:one|ones|answer|thing|same) i(?: \w+)? \w+|nothing to do with (?:my|what|the|it|that)",
+            r"not the (?:one|ones|answer|thing|same) i(?: \w+)? \w+|nothing to do with (?:my|what|the|it|that)"
+            r"|opposite of what i",
         ),
         "the response answered something else than was asked",
         "That's not what I asked for.",
@@ -90,10 +91,12 @@ COMPLAINTS = (
     Rule(
         "explicit:i_meant",
         clause(
-            r"(?:what )?i (?:actually |really )?meant|i mean the|i was (?:asking|talking|referring|looking for"
+            r"(?:what )?i (?:actually |really )?meant|i mean the|i was (?:asking|talking about|referring|looking for"
             r"|thinking (?:of|more))",
             r"i (?:just |only |already |specifically |clearly |literally |also )*(?:asked|told|said)"
             r" (?:you|about|for|if|how|what|to|that|the|no|not|i|this|why|where|when|an?|it|my|in)",
+            r"i (?:want|wanted|need|needed)(?: \w+){1,8},? not (?:an?|the|in|for|just|from|to)",
+            r"i (?:wanted|needed|asked for)(?: \w+){1,5},? (?:and |but )?you (?:only )?(?:gave|wrote|sent|used|made)",
             r"(?:as|like) i (?:just |already )?(?:said|mentioned|told|asked)|my question (?:is|was)|i just (?:said"
             r"|told|asked|answered)",
             r"i (?:have )?already (?:\w+ )?(?:said|told|mentioned|gave|answered|know|knew|tried|did)",
@@ -125,13 +128,26 @@ COMPLAINTS = (
                 rf"{_ITS} {_SO}{_WRONG}", rf"{_IT} (?:{_NOT}|cant be) {_SO}(?:right|correct|true|accurate|possible)"
             ),
             opening(r"wrong|incorrect|false|not (?:true|correct)"),
+            clause(
+                rf"(?:the|your|this)(?: \w+){{1,3}} (?:is|are|was|were) {_SO}(?:wrong|incorrect|inaccurate|outdated"
+                rf"|false)",
+                rf"your(?: \w+){{1,3}} (?:is|are|was|were) {_SO}(?:off|broken|missing|incomplete|misleading)",
+                r"(?:it|that|this|he|she|they)(?: should| is| was| were)(?: be| have been)?(?: \w+){1,4},? not \w+",
+            ),
+            r"\b\d[\d.,]*,? (?:and )?not \d",
             words(
-                r"(?:wrong|incorrect) (?:answer|one|place|date|time|city|name|number|thing|person|file|language"
-                r"|format|again|way|order)",
+                r"(?:thats|that is|this is|its|it is|you|gave|me|got|still|again|used|using|in|to) (?:the |an? )?(?:wrong"
+                r"|incorrect) (?:\w+)|(?:wrong|incorrect) (?:answer|again)",
+                r"(?:it|that|this|answer|output|result|code)? ?(?:doesnt|dont|didnt) (?:\w+ )?(?:seem|look|sound"
+                r"|feel) (?:\w+ )?"
+                r"(?:right|correct|accurate)|(?:no|isnt an?y?) such \w+|link(?: is|s are)? (?:broken|dead)|not it$",
                 r"you (?:\w+ )?(?:got|have|had|gave|made|spelled|wrote|used|put|did)(?: \w+){0,4} (?:wrong"
                 r"|incorrect(?:ly)?|mistakes?|errors?)",
                 rf"you(?:re|r) (?:\w+ )?(?:wrong|incorrect|mistaken|doing it wrong)|(?:mistake|error"
                 rf"|bug)s? in (?:your|the) (?:\w+ )?{_WORK}",
+                r"(?:its|thats|is|are|was) (?:all |just )?(?:made up|fabricated|hallucinated)|you(?: \w+){1,3} wrong \w+",
+                r"(?:theres|there is|i found|i see|you have) (?:\w+ )?an? (?:mistake|error|bug|typo) in (?:your|the"
+                r"|that|this|it|line)",
                 r"you (?:hallucinated|invented|made (?:that|this|it|them|\w+) up|made up)|(?:doesnt|dont"
                 r"|didnt) (?:\w+ )?exist",
             ),
@@ -146,11 +162,14 @@ COMPLAINTS = (
             r"(?:its|thats|(?:that|it|he|she) (?:is|was)|theyre|they are|hes|shes|there (?:are|is)|theres|th(?:o"
             r"|e)se are) actually"
             r" (?:an?|the|not|in|on|at|called|from|about|by|just|only|two|three|[0-9]+)",
-            r"i (?:disagree|dont agree|dont think (?:so|thats|that is|its|it is|this is|you))|(?:that|it) (?:cant"
+            r"i (?:(?:disagree|dont agree)(?: with (?:you|that|this|your)|[.!,]|$)|dont think (?:so|thats|that is"
+            r"|its|it is|this is|you))|(?:that|it) (?:cant"
             r"|couldnt) be",
             rf"{_IT}s? {_NOT} (?:what|how|why|an?|the|in|my|your|even)|you (?:should|could) have|you shouldnt"
             rf"|you were supposed to",
-            r"(?:are )?you sure(?: about| that| its| it| this|\?|$)|not according to|i beg to differ",
+            r"(?:are )?you sure(?: about| that| its| it| this|\?|$)|(?:isnt|wasnt|arent|werent) (?:it|that|he|she"
+            r"|this|they)(?: \w+){1,5}\?|not according to|not (?:quite|exactly)"
+            r"|i beg to differ",
         ),
         "the user sets something else against it, or doubts it",
         "It's actually a novel from 1936.",
@@ -166,10 +185,13 @@ COMPLAINTS = (
             r"what (?:(?:the|on) \w+ )?(?:are|r|were) (?:you|u) (?:even |on )?(?:talking|on about|saying|going on)"
             r"|nonsensical|gibberish",
             r"(?:thats|its|(?:this|that|it) is|such|utter|complete|total|pure) nonsense|^nonsense|off topic"
-            r"|irrelevant|not relevant",
+            r"|st(?:ay|ick) (?:on|to) (?:the )?topic|^(?:what|huh|wut)[?! ]+$"
+            r"|irrelevant|not relevant"
+            r"|(?:un|not )related to (?:my|what|the question)",
             r"what (?:does|has|did) (?:that|this|it) (?:even )?(?:have |got )?to do with|totally random"
             r"|out of nowhere|incoherent",
-            r"you (?:lost|are confusing|confused) me|(?:im|i am) (?:so |very |really |totally )?(?:confused|lost)",
+            r"you (?:lost|are confusing|confused) me|(?:im|i am) (?:so |very |really |totally )?(?:confused|lost)"
+            r"(?: by (?:your|that|this|what)| now|[.!?,]|$)",
             rf"{_DONT} (?:really |quite )?(?:understand|get|follow) (?:you|your|what you|that answer|what (?:that"
             rf"|this|it))",
             rf"{_DONT} know what (?:youre|you are|you mean|that (?:is supposed|means))",
@@ -183,13 +205,18 @@ COMPLAINTS = (
         words(
             rf"(?:{_HAVENT}|{_NOT}|doesnt|without) (?:\w+ )?(?:answer(?:ed|ing)?|address(?:ing)?"
             rf"|respond(?:ed)? to)(?: (?:me|my|the|what|all|it))?",
-            r"(?:just |please )answer (?:my|the|me|this)|answer my question|not an answer|avoid(?:ing)? (?:my"
+            r"why (?:didnt|arent|wont|cant|havent) you|why did you (?:change|remove|delete|ignore|skip|stop|cut"
+            r"|leave|switch|repeat|omit)",
+            r"(?:please |just )?follow (?:my|the) (?:\w+ )?instructions|(?:actually|even|properly"
+            r"|carefully) read (?:the|my)",
+            r"you (?:\w+ )?(?:cut off|stopped) (?:mid|half|in the middle|before)|dont repeat|(?:just "
+            r"|please )answer (?:my|the|me|this)|answer my question|not an answer|avoid(?:ing)? (?:my"
             r"|the) question",
             r"you (?:\w+ )?(?:ignored|skipped|dodged|are ignoring|forgot|missed|omitted|left out|overlooked|failed"
             r"|neglected)",
             rf"you {_HAVENT} (?:even |really |actually |yet )?(?:ask|tell|say|give|mention|include|use|follow|listen"
             rf"|read|do|provide|explain"
-            r"|finish|change|fix|consider|add|look|help|know|understand|show|respond|reply|check|make|paying|doing"
+            r"|finish|change|fix|consider|cover|add|look|help|know|understand|show|respond|reply|check|make|paying|doing"
             r"|seem|care|included?|gave)",
         ),
         "the question is still open, or a part of the task was left out",
@@ -205,7 +232,8 @@ COMPLAINTS = (
             r"|making|using|doing)",
             r"you(?:ve)? (?:already )?(?:said|asked)(?: me)? (?:that|this|it) (?:already|before|twice|again|earlier)"
             r"|repeat(?:ing|ed)? yourself",
-            r"stop (?:repeating|saying|asking|giving|telling|doing|being|using|making)|(?:thats"
+            r"you (?:just )?repeated|contradict(?:ing|ed)? yourself|stop (?:apologi[sz]ing|repeating|saying|asking"
+            r"|giving|telling|doing|being|using|making)|(?:thats"
             r"|is) what you (?:just |already )?said",
             rf"(?:exact |very |the ){_SAME}(?: again| as before| as last time| over| every time| persists|$)"
             rf"|(?:still|get|got|getting|gives|again) (?:\w+ )?the {_SAME}",
@@ -228,7 +256,14 @@ COMPLAINTS = (
             r"(?: \w+){0,3} (?:error|errors|exception|traceback|failure|bug|warning)",
             rf"(?:still|keeps?) (?:\w+ )?(?:not|fails?|failing|broken|wrong|crash(?:es|ing)?|{_DONT}|isnt|incorrect"
             rf"|the same|missing|stuck)",
-            r"no luck|to no avail|nothing (?:happens|happened|changed|works|worked)",
+            r"(?:code|it|this|that|script|function|command|query|answer) (?:now |just |still |only )?(?:throws?"
+            r"|raises?|gives?|threw|gave"
+            r"|returns?|fails)(?: \w+){0,3} (?:\w*errors?|\w*exceptions?|traceback)|(?:its"
+            r"|thats) (?:still )?not (?:working|compiling)",
+            r"i (?:\w+ )?(?:get|got|getting)(?: \w+){0,3} errors? (?:when|if|after|with|from|on"
+            r"|in)(?: \w+){0,3} (?:it|this|that|your|the code)",
+            r"no luck|still nothing|no change$|i cant use (?:that|this|it)|to no avail|nothing (?:happens|happened"
+            r"|changed|works|worked)",
         ),
         "what was suggested was tried, and fails, or does not suit",
         "It still doesn't work",
@@ -237,7 +272,7 @@ COMPLAINTS = (
     Rule(
         "explicit:does_not_work",
         either(
-            r"^(?:still )?(?:doesnt|didnt|not|wont|dont) work",
+            r"^(?:still )?(?:doesnt|didnt|wont|dont) (?:work|compile|run|help)\b|^(?:still )?not working",
             r"^(?:it|that|this) (?:still )?(?:fails|failed|crashes|crashed|broke)\b",
         ),
         "the same, in a word",
@@ -251,10 +286,10 @@ COMPLAINTS = (
         words(
             rf"(?:{_NOT}|nothing) (?:\w+ )?(?:helpful|useful|good enough|of (?:any )?(?:help|use)|what i need"
             rf"|very good|impressed|satisfied"
-            r"|happy with|satisfactory|acceptable|adequate|detailed enough|clear enough)|unhelpful|useless|worthless"
+            r"|happy with (?:it|this|that|your)|satisfactory|acceptable|adequate|detailed enough|clear enough)|unhelpful"
             r"|waste of time",
             rf"(?:that|this|it|you) (?:{_DONT}|arent|werent) (?:really |even |actually |very )?help(?:ing|ful)?"
-            rf"|{_DONT} help$|no (?:help|use) at all",
+            rf"|no (?:help|use) at all",
             r"(?:terrible|awful|horrible|bad|poor|lousy|crap(?:py)?|shit(?:ty)?|lame|garbage|pathetic|stupid|dumb"
             r"|ridiculous|worst|lazy"
             r"|disappointing|silly) (?:answer|response|advice|suggestion|job|bot|ai|chatbot|reply|code|summary"
@@ -263,7 +298,10 @@ COMPLAINTS = (
             r"|terrible|crazy|lying|a liar|annoying"
             r"|broken|hopeless|rude|incompetent|not (?:very )?(?:smart|bright|good|helpful))|shut up|wtf|thumbs_down"
             r"|disappoint(?:ed|ing)",
-            r"unacceptable|do better|are you (?:kidding|joking|serious|drunk|stupid|broken|dumb|crazy|insane)",
+            r"(?:^|(?:thats|its|is|are|youre|this|completely|totally|absolutely|so|pretty|was|how|still) )(?:useless"
+            r"|worthless)",
+            r"^(?:ugh|meh|argh)|i hate (?:it|this|that)(?:[.!]|$)|dont see how (?:this|that|it) helps|unacceptable"
+            r"|do better|are you (?:kidding|joking|serious|drunk|stupid|broken|dumb|crazy|insane)",
         ),
         "the response is no good",
         "Not helpful at all",
@@ -291,9 +329,8 @@ COMPLAINTS = (
             r"|just )?(?:(?:try|search|look|check|think|read"
             r"|count|calculate|do (?:it|that|this))(?: it| that| for it)? (?:again|once more|one more time|over"
             r"|harder)|re ?try|redo|re ?generate"
-            r"|re ?check|double check|look (?:closer|more closely)|(?:fix|correct|revise|undo|revert) (?:it|that"
-            r"|this|your|yourself|them|the"
-            r" (?:error|mistake|bug|code|answer|issue|problem)))",
+            r"|re ?check|double check|look (?:closer|more closely)|(?:fix|correct|revise|undo|revert) (?:(?:it|that"
+            r"|this|them)(?: please)?(?:$|[.!?,])|your|yourself|the (?:error|mistake|bug|code|answer|issue|problem)))",
             r"(?:can|could) you do better|one more try|another (?:try|attempt|shot)|i expected|have another look"
             r"|give it another",
         ),

@@ -69,19 +69,24 @@ REFUSALS = (
             r"^(?:(?:oh|ok|okay|well|no|i see|good|great|thanks|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on"
             r"|scratch that|strike that|oops|whoops)\b",
             words(
-                r"(?:changed my mind|on second thoughts?|scratch that|strike that|i made a mistake|now that i think"
+                r"(?:changed my mind|on second thoughts?|scratch that|strike that"
+                r"|^(?:sorry,? )?i made a mistake|now that i think"
                 r"|silly me|my (?:bad|mistake))"
             ),
             clause(
                 r"(?:(?:can|could|would|will) (?:you|we|i) )?(?:please |actually |instead |just |kindly )*(?:change"
                 r"|switch|move|reschedule|modify|update)"
                 r" (?:it|that|this|the \w+|them|my \w+)(?: \w+){0,3} (?:to|for|on|in|with)",
-                r"(?:(?:can|could|would|will) (?:you|we|i) )?(?:please |actually |instead |just |kindly )*make (?:it"
+                r"(?:(?:can|could|would|will) (?:you|we) )?(?:please |actually |instead |just |kindly )*make (?:it"
                 r"|that|them) \w+",
                 r"(?:id|i would|i) (?:much |actually |really )?(?:rather|prefer)|(?:i need|i have|id like"
                 r"|i would like|i want) to change",
             ),
-            r"\binstead(?: of [^.?!]*)?(?: please|, same [^.?!]*)?[.!? ]*$",
+            clause(
+                r"(?:(?:can|could|would|will) (?:you|we|i)|please|i (?:want|need|would like)|id like|how about"
+                r"|what about|lets|try|show|find|give"
+                r"|book|use|play|cast)\b[^.?!]* instead(?: please|, same [^.?!]*)?[.!? ]*$",
+            ),
         ),
         "the user wants it otherwise than it was understood or proposed",
         "Actually, make it 3 pm",
@@ -89,7 +94,12 @@ REFUSALS = (
         (CONFIRM, OFFER, SERVICE, NOTHING),
         "You want a table at 2 pm, correct?",
         "Would you like to book a table?",
-        AGREES,
+        either(
+            AGREES,
+            r"^(?:actually|wait),? (?:whats?|who|when|where|why|how|do|does|is|are|did|can you (?:tell|explain))\b",
+            r"\bmake (?:it|that|this) (?:shorter|longer|simpler|funnier|clearer|better|easier|nicer|more|less|sound"
+            r"|a bit|a little|rhyme)\b",
+        ),
         True,
     ),
     Rule(
@@ -101,7 +111,8 @@ REFUSALS = (
                 rf"|offer|check|do|me|for|of|about|what|which|any|some|with|the)(?: me| us| any| some| an| a| the"
                 rf"| are| is)* {_OTHER}(?: \w+){{0,3}}",
                 r"(?:any ?thing|some ?thing|some ?one|any ?one|somewhere|anywhere|some ?place) else",
-                rf"(?:any|some|more|further|additional|what|which|later|earlier|cheaper|better)(?: \w+)? {_KINDS}",
+                rf"(?:any|some|more|further|additional|later|earlier|cheaper|better)(?: \w+)? {_KINDS}"
+                rf"|what(?: \w+)? options",
                 r"(?:are there|find|have|show|see|give|get|got|know)(?: me| us)? (?:any |some )?more|^(?:any"
                 r"|what) (?:more|others?|else)",
             ),
@@ -116,7 +127,9 @@ REFUSALS = (
         NOT_OPEN,
         "How about the Grand Hotel?",
         "How about the Grand Hotel?",
-        r"\b(?:(?:and|for|in|the|of) (?:the )?(?:each )?others?\b|another (?:alarm|plan|question|thing)|who else is)",
+        r"\b(?:(?:and|for|in|the|of) (?:the )?(?:each )?others?\b|another (?:alarm|plan|question|thing)\b"
+        r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is"
+        r"|besides|aside from|apart from|other than|in addition to|any other [a-z]+$|than any)",
         True,
     ),
     Rule(
@@ -145,7 +158,7 @@ REFUSALS = (
     ),
     Rule(
         "explicit:no",
-        r"^(?:(?:oh|ok|okay|well|hm+|um+|sorry|im sorry|hey|lol|haha|wait|ah)[.,! ]+)*(?:no|nope|nah|nay"
+        r"^(?:(?:oh|ok|okay|well|hm+|um+|sorry|im sorry|hey|lol|haha|wait|ah|what|huh)[.,!? ]+)*(?:no|nope|nah|nay"
         r"|noo+)(?:[.,!;:? ]|$)",
         "a no to a statement, a proposal or a question whether it is right",
         "No, the other one",

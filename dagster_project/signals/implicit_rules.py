@@ -34,9 +34,12 @@ class Rule(NamedTuple):
     short_response: bool = False  # counts only after a response that says or offers one thing
 
 
+_END = r"(?:\b|[^a-z0-9_]|$)"  # of a word, or past a sign an alternative ends with
+
+
 def words(*alternatives: str) -> str:
     """A pattern that finds any of the alternatives as whole words."""
-    return rf"\b(?:{'|'.join(alternatives)})\b"
+    return rf"\b(?:{'|'.join(alternatives)}){_END}"
 
 
 _LEAD_IN = (
@@ -48,12 +51,12 @@ _LEAD_IN = (
 
 def opening(*alternatives: str) -> str:
     """A pattern that finds any of the alternatives at the start of the message, past words that only lead in."""
-    return rf"^{_LEAD_IN}(?:{'|'.join(alternatives)})\b"
+    return rf"^{_LEAD_IN}(?:{'|'.join(alternatives)}){_END}"
 
 
 def clause(*alternatives: str) -> str:
     """A pattern that finds any of the alternatives at the start of a sentence or clause."""
-    return rf"(?:^|[.!?;:,] ?){_LEAD_IN}(?:{'|'.join(alternatives)})\b"
+    return rf"(?:^|[.!?;:,] ?){_LEAD_IN}(?:{'|'.join(alternatives)}){_END}"
 
 
 def either(*patterns: str) -> str:
