@@ -17,6 +17,7 @@ import typer
 from dagster_project import config as configuration
 from dagster_project.errors import GristmillError, Stopped
 from dagster_project.evaluate_command import evaluate_app
+from dagster_project.report_command import report_app
 from dagster_project.review.commands import review_app
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ app = typer.Typer(
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
 app.add_typer(review_app, name="review")
+app.add_typer(report_app, name="report")
 app.add_typer(evaluate_app, name="evaluate")
 given: dict[str, Any] = {"config": None, "home": None, "debug": False}
 

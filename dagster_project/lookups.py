@@ -14,7 +14,7 @@ from typing import Any
 import duckdb
 import polars as pl
 
-from dagster_project import distillation_lookups, turn_lookups
+from dagster_project import distillation_lookups, reaction_lookups, turn_lookups
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.distillation_lookups import where
@@ -110,7 +110,7 @@ def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
 
 
 def why(config: Config, wanted: str) -> dict[str, Any]:
-    """Everything that touched a feedback row, a distilled example or one of its source rows, a turn, or a training example."""
+    """Everything that touched a feedback row, a distilled example or one of its source rows, a turn, a reaction, or a training example."""
     lake = published(config)
     named = _candidates(lake, pl.col("id") == wanted)
     is_distilled = named["source"].str.starts_with("feedback_").not_()
@@ -129,18 +129,22 @@ def why(config: Config, wanted: str) -> dict[str, Any]:
     refused = quarantine(config).filter(is_refused).rows(named=True)
     rows = where(lake, "core__feedback", pl.col("feedback_id").is_in(feedback_ids))
     turns = turn_lookups.stories(lake, wanted)
-    if rows.is_empty() and not refused and candidates.is_empty() and not example_ids and not turns:
+    reactions = reaction_lookups.stories(lake, wanted)
+    if rows.is_empty() and not refused and candidates.is_empty() and not (example_ids or turns or reactions):
         waiting = where(lake, "core__feedback_keys", pl.col("feedback_id").is_in(feedback_ids))
         dated = waiting["occurred_at"][0] if waiting.height else distillation_lookups.dated(lake, wanted)
-        dated = dated or turn_lookups.dated(lake, wanted)
+        dated = dated or turn_lookups.dated(lake, wanted) or reaction_lookups.dated(lake, wanted)
         if dated is None:
-            raise GristmillError(f"{wanted!r} is no feedback, distilled example, turn or training example we know")
+            raise GristmillError(
+                f"{wanted!r} is no feedback, distilled example, turn, reaction or training example we know"
+            )
         return {"id": wanted, "waiting": f"dated {dated.isoformat()}, not before as_of {lake.catalog.as_of}"}
     return {
         "id": wanted,
         "feedback": [_story(lake, row) for row in rows.rows(named=True)],
         "distilled": [distillation_lookups.story(lake, example_id) for example_id in example_ids],
         "turns": turns,
+        "reactions": reactions,
         "quarantined": refused,
         "examples": [_example(lake, row) for row in candidates.rows(named=True)],
     }

@@ -18,6 +18,8 @@ def tell(found: dict[str, Any]) -> str:
         lines += _distilled(story)
     for story in found["turns"]:
         lines += _turn(story)
+    for story in found["reactions"]:
+        lines += _reaction(story)
     for example in found["examples"]:
         lines += _example(example)
     return "\n".join(lines)
@@ -176,6 +178,27 @@ def _turn(story: dict[str, Any]) -> list[str]:
             f"    signal    {signal['message_turn_key']} says {signal['kind']} ({signal['confidence']:g}) "
             f"of {signal['target_turn_key']} ({signal['target_kind'].replace('_', ' ')})"
         )
+    return lines
+
+
+def _reaction(story: dict[str, Any]) -> list[str]:
+    source, derived = story["source_row"], story["derived"]
+    sure = "" if derived["confidence"] is None else f", confidence {derived['confidence']:g}"
+    lines = [
+        f"  {derived['reaction_id']}: {derived['reaction'] or 'nothing'} by {derived['origin'] or 'unknown origin'}{sure}, "
+        f"{derived['occurred_at']:%Y-%m-%d %H:%M:%S} UTC",
+        f"    from      {source['source_file']} row {source['source_rowid']}"
+        + (f", repaired {', '.join(source['repairs'])}" if source.get("repairs") else ""),
+        f"    about     {derived['turn_id']} of conversation {derived['conversation_id']}, "
+        f"user {derived['user_id'] or 'unknown'}" + (" (no turn log has that turn)" if derived["is_orphan"] else ""),
+    ]
+    if source.get("reaction_text"):
+        lines.append(f"    comment   {_short(source['reaction_text'])}")
+    lines.append(f"    rn        {derived['rn'] or 'unknown'}")
+    lines.append(f"    status    {'active' if derived['is_active'] else derived['inactive_reason']}")
+    for row in story["same_turn"]:
+        what = f"{row['reaction'] or 'nothing'} by {row['origin'] or 'unknown origin'}"
+        lines.append(f"    beside    {row['reaction_id']}: {what}, {row['inactive_reason'] or 'active'}")
     return lines
 
 

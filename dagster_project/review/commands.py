@@ -43,7 +43,7 @@ def open_desk(context: typer.Context, reviewer: str | None, wanted: Collection[s
     """
     from dagster_project.review.desk import Desk, reviewer_name  # noqa: PLC0415  polars waits
 
-    config = _settings(context)
+    config = settings_of(context)
     of_group = context.parent.params.get("reviewer") if context.parent else None
     items = load_queue(config, wanted)
     desk = Desk(config.home, items, reviewer_name(reviewer or of_group), config.second_review_share)
@@ -51,7 +51,7 @@ def open_desk(context: typer.Context, reviewer: str | None, wanted: Collection[s
     return desk
 
 
-def _settings(context: typer.Context) -> configuration.Config:
+def settings_of(context: typer.Context) -> configuration.Config:
     """As the root command was told. Before its function is called, paths are still the texts that were typed."""
     given = context.find_root().params
     config, home = (Path(given[name]) if given.get(name) else None for name in ("config", "home"))
@@ -182,7 +182,7 @@ def agreement(context: typer.Context, as_json: AsJson = False) -> None:
     from dagster_project.review import agreement as measure  # noqa: PLC0415
     from dagster_project.review.decisions import Decisions  # noqa: PLC0415
 
-    decisions = Decisions(_settings(context).home)
+    decisions = Decisions(settings_of(context).home)
     _warn(decisions)
     pairs = measure.judged_twice(decisions.log())
     if as_json:

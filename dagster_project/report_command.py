@@ -1,0 +1,119 @@
+"""`gristmill report`: what the sources' own reporting endpoints answer, from what is published."""
+
+import json
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dagster_project.errors import GristmillError
+from dagster_project.review.commands import settings_of
+
+if TYPE_CHECKING:
+    from dagster_project.lake import Lake
+
+report_app = typer.Typer(help="What the sources' own reports say, from what is published.", no_args_is_help=True)
+
+
+@report_app.callback()
+def report() -> None:
+    """What the sources' own reports say, from what is published."""
+
+
+@report_app.command()
+def reactions(
+    context: typer.Context,
+    from_: Annotated[str | None, typer.Option("--from", help="First day (UTC).")] = None,
+    to: Annotated[str | None, typer.Option("--to", help="Last day (UTC), included.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many conversations on a page.")] = 100,
+    cursor: Annotated[str | None, typer.Option(help="`next_cursor` of the page before.")] = None,
+    conversation: Annotated[str | None, typer.Option(help="The turns of one conversation instead.")] = None,
+    turn: Annotated[str | None, typer.Option(help="Only this turn of it.")] = None,
+    tenant: Annotated[str | None, typer.Option(help="Only this tenant's.")] = None,
+    project: Annotated[str | None, typer.Option(help="Only this project's.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Exactly seed 3's object.")] = False,
+) -> None:
+    """Conversations with active reactions in a period, newest activity first; or the turns of one conversation."""
+    from dagster_project import reaction_lookups as look  # noqa: PLC0415  polars waits
+
+    if conversation is None:
+        period = look.Period(*_days(from_, to), tenant, project)
+        if turn is not None:
+            raise GristmillError("--turn is a turn of a conversation: name it with --conversation")
+        files = settings_of(context).sources.get("reactions", ())
+        configured = sorted({(file.tenant, file.project) for file in files}, key=str)
+        found = look.conversations_in_period(_lake(context), period, limit, cursor, configured)
+        lines = _period_lines(found)
+    else:
+        if from_ or to or cursor:
+            raise GristmillError("--conversation shows all of its turns: leave out --from, --to and --cursor")
+        found = look.turns_with_feedbacks(_lake(context), conversation, turn, tenant, project)
+        lines = _turn_lines(found)
+    typer.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
+
+
+def _lake(context: typer.Context) -> "Lake":
+    from dagster_project.lookups import published  # noqa: PLC0415
+
+    return published(settings_of(context))
+
+
+def _days(first: str | None, last: str | None) -> tuple[date, date]:
+    from dagster_project.mill_run import parse_day  # noqa: PLC0415
+
+    if first is None or last is None:
+        raise GristmillError("name the days with --from and --to, or a conversation with --conversation")
+    days = parse_day(first), parse_day(last)
+    if days[0] > days[1]:
+        raise GristmillError(f"--from {days[0]} is after --to {days[1]}")
+    return days
+
+
+def _period_lines(found: dict[str, Any]) -> list[str]:
+    lines = []
+    for item in found["items"]:
+        counts = item["feedback_counts"]
+        lines.append(
+            f"{_moment(item['last_activity_at'])}  {_line(item['conversation_id'])}  {_counted(counts['total'], 'reaction')}: "
+            f"{counts['ok']} ok, {counts['not_ok']} not ok, {counts['neutral']} neutral; "
+            f"{counts['user']} by users, {counts['machine']} by the machine"
+        )
+        for turn in item["turns"]:
+            lines += [f"  {_line(turn['turn_id'])}", *(f"    {_feedback(said)}" for said in turn["feedbacks"])]
+    window = f"{found['window']['start'][:10]}..{found['window']['end'][:10]}"
+    lines.append(f"{_counted(len(found['items']), 'conversation')} with reactions, {window}")
+    if found["next_cursor"]:
+        lines.append(f"more with --cursor {found['next_cursor']}")
+    return lines
+
+
+def _turn_lines(found: dict[str, Any]) -> list[str]:
+    lines = [f"conversation {_line(found['conversation_id'])} of {_line(found['user_id'] or 'unknown user')}"]
+    for turn in found["turns"]:
+        lines.append(f"  {_line(turn['turn_id'])}")
+        for row in turn["reactions"]:
+            why = "" if row["is_active"] else f"  ({row['inactive_reason']})"
+            lines.append(f"    {_feedback(row)}{why}")
+    return lines if found["turns"] else [*lines, "  no active reaction"]
+
+
+def _feedback(said: dict[str, Any]) -> str:
+    sure = "" if said["confidence"] is None else f" {said['confidence']:g}"
+    text = f"  {_line(said['text'])}" if said["text"] else ""
+    return f"{_moment(said['ts'])}  {said['origin'] or 'unknown'}{sure}  {said['reaction'] or 'nothing'}{text}"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _moment(text: str) -> str:
+    return text[:19].replace("T", " ")
+
+
+def _line(text: str, width: int = 120) -> str:
+    """Text from the data, on one line and harmless to a terminal."""
+    from dagster_project.review.printable import printable  # noqa: PLC0415
+
+    folded = printable(" ".join(text.split()))
+    return folded if len(folded) <= width else folded[: width - 1] + "…"
