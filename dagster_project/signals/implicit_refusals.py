@@ -10,6 +10,7 @@ from dagster_project.signals.implicit_rules import (
     NOTHING,
     OFFER,
     SERVICE,
+    YES_NO,
     Rule,
     clause,
     either,
@@ -51,7 +52,7 @@ REFUSALS = (
         "the user does not want what was proposed or said",
         "I don't like that one",
         "I don't like spam, how do I block it?",
-        NOT_OPEN,
+        (CONFIRM, OFFER, YES_NO, NOTHING),
     ),
     Rule(
         "explicit:dislikes_it",
@@ -127,8 +128,10 @@ REFUSALS = (
         NOT_OPEN,
         "How about the Grand Hotel?",
         "How about the Grand Hotel?",
-        r"\b(?:(?:and|for|in|the|of) (?:the )?(?:each )?others?\b|another (?:alarm|plan|question|thing)\b"
-        r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is"
+        r"\b(?:(?:and|of|in|not|but) (?:the )?(?:each )?others\b|each other\b|the other (?:one|two|three|day|hand"
+        r"|person|side)\b|another (?:alarm|plan|question|thing)\b"
+        r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is (?:in|on"
+        r"|with|playing)"
         r"|besides|aside from|apart from|other than|in addition to|any other [a-z]+$|than any)",
         True,
     ),
