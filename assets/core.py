@@ -8,6 +8,7 @@ from dagster_project.distilled_answers import bring_distilled_answers_up_to_date
 from dagster_project.mill_run import STOP
 from dagster_project.publish import Mill, spec, sql_table, table_result
 from dagster_project.review.standing import bring_reviews_up_to_date
+from dagster_project.session_record import bring_archive_up_to_date, bring_session_state_up_to_date
 from dagster_project.turn_pairs import bring_turn_pairs_up_to_date
 from dagster_project.turn_references import bring_references_up_to_date
 
@@ -109,3 +110,29 @@ def core__reviews(mill: Mill) -> Iterator[dg.MaterializeResult]:
 
 core__distillation = sql_table("core__distillation")
 core__review_queue = sql_table("core__review_queue")
+
+
+@dg.multi_asset(
+    name="session_state",
+    specs=[
+        spec(table, deps=["raw_sessions__sessions", "quarantine__rows"], kinds=("polars",))
+        for table in ("core__frozen_session_days", "core__retired_sessions")
+    ],
+)
+def session_state(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    """What the state remembers of AI sessions: an input like the sources."""
+    STOP.check()
+    bring_session_state_up_to_date(mill)
+    for table in ("core__frozen_session_days", "core__retired_sessions"):
+        yield table_result(mill, table)
+
+
+core__sessions = sql_table("core__sessions", after=["quarantine__rows"])
+core__session_days = sql_table("core__session_days")
+
+
+@dg.multi_asset(name="archive__sessions", specs=[spec("archive__sessions", deps=["core__sessions"], kinds=("polars",))])
+def archive__sessions(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    written = bring_archive_up_to_date(mill)
+    yield table_result(mill, "archive__sessions", is_current=written == 0, more={"days_written": written})

@@ -1,6 +1,12 @@
-"""What is counted, for people. Each is one query in sql/metric."""
+"""What is counted, for people. Each is one query in sql/metric, but for the log of what was restated."""
 
-from dagster_project.publish import sql_table
+from collections.abc import Iterator
+
+import dagster as dg
+
+from dagster_project.mill_run import STOP
+from dagster_project.publish import Mill, spec, sql_table, table_result
+from dagster_project.session_record import bring_restatements_up_to_date
 
 metric__distillation_daily = sql_table("metric__distillation_daily")
 metric__feedback_daily = sql_table("metric__feedback_daily")
@@ -10,3 +16,24 @@ metric__source_aggregates = sql_table("metric__source_aggregates")
 metric__turn_daily = sql_table("metric__turn_daily")
 metric__detector_calibration = sql_table("metric__detector_calibration")
 metric__reaction_daily = sql_table("metric__reaction_daily")
+metric__session_daily = sql_table("metric__session_daily")
+metric__session_slice_daily = sql_table("metric__session_slice_daily")
+metric__context_effectiveness = sql_table("metric__context_effectiveness")
+metric__session_baseline = sql_table("metric__session_baseline")
+metric__satisfaction_daily = sql_table("metric__satisfaction_daily")
+
+
+@dg.multi_asset(
+    name="metric__restatements",
+    specs=[
+        spec(
+            "metric__restatements",
+            deps=["metric__session_daily", "core__session_days", "core__frozen_session_days", "core__sessions"],
+            kinds=("polars",),
+        )
+    ],
+)
+def metric__restatements(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    entries = bring_restatements_up_to_date(mill)
+    yield table_result(mill, "metric__restatements", is_current=entries == 0, more={"new_entries": entries})

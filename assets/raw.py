@@ -1,8 +1,9 @@
 """What comes in. Each table holds every valid row of its source; refused ones are in quarantine__rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 
 import dagster as dg
 import polars as pl
@@ -26,7 +27,8 @@ from dagster_project.publish import (
 from dagster_project.quarantine import Rule
 from dagster_project.raw_tables import Account, bring_snapshot_up_to_date
 from dagster_project.reaction_days import bring_reactions_up_to_date
-from dagster_project.sources import conversations, distillation, feedback, reactions
+from dagster_project.session_days import bring_session_snapshot_up_to_date, bring_sessions_up_to_date
+from dagster_project.sources import conversations, distillation, feedback, reactions, sessions
 
 source_conversations = dg.AssetSpec(
     "source_conversations", group_name="sources", kinds={"sqlite"}, description="PandaAI's turn_index.db (seed 1)"
@@ -40,6 +42,12 @@ source_feedback = dg.AssetSpec(
 source_reactions = dg.AssetSpec(
     "source_reactions", group_name="sources", kinds={"postgres", "sqlite"}, description="conv_messages (seed 3)"
 )
+source_sessions = dg.AssetSpec(
+    "source_sessions",
+    group_name="sources",
+    kinds={"postgres", "sqlite"},
+    description="AI sessions and reviews (seed 4)",
+)
 
 
 def snapshot_table(
@@ -48,13 +56,22 @@ def snapshot_table(
 ) -> dg.AssetsDefinition:  # fmt: skip
     """An optional source table that is not kept by day."""
 
+    def bring(mill: MillRun) -> Account:
+        return bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united, mend)
+
+    return undated_table(table, source, bring)
+
+
+def undated_table(table: str, source: dg.AssetSpec, bring: Callable[[MillRun], Account]) -> dg.AssetsDefinition:
+    """A source table that is not kept by day, brought up to date by `bring`."""
+
     @dg.multi_asset(
         name=table, specs=[spec(table, deps=[source], kinds=("polars",))], check_specs=account_check_specs(table)
     )
     def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
         STOP.check()
         with retries_if_locked(context, mill):
-            account = bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united, mend)
+            account = bring(mill)
         yield table_result(mill, table, account_results(mill, table, account))
 
     return read
@@ -81,23 +98,36 @@ raw_feedback__stored_sessions = snapshot_table(
 
 def dated_table(
     table: str, source: dg.AssetSpec, bring_up_to_date: Callable[[MillRun], Account], deps: Sequence[object] = (),
-    companions: Sequence[str] = (),
+    companions: Sequence[str] = (), then: Mapping[str, Callable[[MillRun], Account]] = MappingProxyType({}),
 ) -> dg.AssetsDefinition:  # fmt: skip
-    """A source table that is kept by day, and what is computed with it while its text is in memory."""
+    """A source table that is kept by day, and what is computed with it while its text is in memory.
+
+    `then` are tables by day that are judged by this one: Dagster wants them in the same step.
+    """
 
     @dg.multi_asset(
         name=table,
         specs=[
             spec(table, deps=[source, *deps], kinds=("polars",), by_day=DAILY),
             *(spec(name, deps=[table], kinds=("polars",), by_day=DAILY) for name in companions),
+            *(spec(name, deps=[source, table], kinds=("polars",), by_day=DAILY) for name in then),
         ],
-        check_specs=[*account_check_specs(table), key_is_once_spec(table)],
+        check_specs=[
+            check for name in (table, *then) for check in (*account_check_specs(name), key_is_once_spec(name))
+        ],
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
     def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
+        for name, bring in {table: bring_up_to_date, **then}.items():
+            yield from brought(context, mill, name, bring, companions if name == table else ())
+
+    def brought(
+        context: dg.AssetExecutionContext, mill: MillRun, table: str, bring: Callable[[MillRun], Account],
+        companions: Sequence[str],
+    ) -> Iterator[dg.MaterializeResult]:  # fmt: skip
         STOP.check()
         with retries_if_locked(context, mill):
-            account = bring_up_to_date(mill)
+            account = bring(mill)
         if not context.has_partition_key_range and not context.has_partition_key:
             for name in (table, *companions):  # the run chose the days itself (G7): say which ones changed
                 for day in account.changed_days:
@@ -144,6 +174,16 @@ CONVERSATIONS = [
 REACTIONS = [
     dated_table(table, source_reactions, partial(bring_reactions_up_to_date, asset=table)) for table in reactions.DATED
 ]
+raw_sessions__sessions = dated_table(
+    "raw_sessions__sessions",
+    source_sessions,
+    partial(bring_sessions_up_to_date, asset="raw_sessions__sessions"),
+    then={"raw_sessions__feedback": partial(bring_sessions_up_to_date, asset="raw_sessions__feedback")},
+)
+SESSION_SNAPSHOTS = [
+    undated_table(table, source_sessions, partial(bring_session_snapshot_up_to_date, asset=table))
+    for table in sessions.UNDATED
+]
 
 
 @dg.multi_asset(
@@ -160,6 +200,8 @@ REACTIONS = [
                 *distillation.UNDATED,
                 *conversations.DATED,
                 *reactions.DATED,
+                *sessions.DATED,
+                *sessions.UNDATED,
             ],
             kinds=("polars",),
         )

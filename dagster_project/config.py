@@ -53,6 +53,10 @@ class Config:
     review_batch: int = 500  # how many items a batch file holds at most
     similarity_model: str = "wordllama"  # what tells how alike two texts are (signals/similarity.py)
     similarity_threshold: float = 0.8  # a message more alike to the query before repeats it (C2)
+    sample_rate: float = 1.0  # share of AI sessions that is looked at (S7)
+    satisfaction_shares: Mapping[str, float] = field(default_factory=dict)  # of the overall line (N); empty: equal
+    anonymity_k: int = 5  # how many users must share what leaves of a session in the anonymised export (S6)
+    token_budget: int = 8000  # tokens a context may have; utilisation there is a part of it (S6)
     busy_timeout_seconds: float = 30.0
     memory_limit_mb: int = 300
     min_free_mb: int = 200
@@ -62,7 +66,8 @@ class Config:
         rules = {
             "min_weight": self.min_weight, "split_key": self.split_key, "ready_score": self.ready_score,
             "auto_ready": self.auto_ready, "synthetic_pairs": self.synthetic_pairs,
-            "review_corrections": self.review_corrections,
+            "review_corrections": self.review_corrections, "anonymity_k": self.anonymity_k,
+            "token_budget": self.token_budget,
         }  # fmt: skip
         return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
 
@@ -78,16 +83,20 @@ SETTINGS: dict[str, type] = {
     "review_batch": int,
     "similarity_model": str,
     "similarity_threshold": float,
+    "sample_rate": float,
+    "anonymity_k": int,
+    "token_budget": int,
     "busy_timeout_seconds": float,
     "memory_limit_mb": int,
     "min_free_mb": int,
 }
-LEAST = {"review_batch": 1, "busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
-SHARES = ("min_weight", "ready_score", "second_review_share", "similarity_threshold")
+LEAST = {"review_batch": 1, "anonymity_k": 1, "token_budget": 1, "busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
+SHARES = ("min_weight", "ready_score", "second_review_share", "similarity_threshold", "sample_rate")
+SHARES_TOLERANCE = 1e-6
 NOUNS = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}
 POSTGRES = ("postgresql://", "postgres://")
 PLACES = {"reactions": ("tenant", "project")}  # what a source must be told besides where it is
-KEYS = {"home", "rating_scale", "tenant", "project", *SYSTEMS, *SETTINGS}
+KEYS = {"home", "rating_scale", "satisfaction_shares", "tenant", "project", *SYSTEMS, *SETTINGS}
 # A colon separates sources where another one begins behind it; an address has colons of its own.
 SEPARATOR = re.compile(rf"{re.escape(os.pathsep)}(?=postgres(?:ql)?://|sqlite:|file:|/(?!/)|\.|~|[^/@:]*$)")
 
@@ -141,7 +150,30 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
     for key, least in LEAST.items():
         if settings.get(key, least) < least:
             raise GristmillError(f"{key} must be at least {least}, not {settings[key]}")
-    return Config(home=home, sources=sources, **settings)
+    if settings.get("sample_rate") == 0:
+        raise GristmillError("sample_rate must be above 0: a sample of nothing tells nothing")
+    shares = _satisfaction_shares(setting("satisfaction_shares"))
+    return Config(home=home, sources=sources, satisfaction_shares=shares, **settings)
+
+
+def _satisfaction_shares(said: Any) -> Mapping[str, float]:
+    """A table of system = share; in the environment as `feedback=0.5,sessions=0.5`. Systems not named have none."""
+    if not said:
+        return {}
+    if isinstance(said, str):
+        said = dict(part.strip().split("=", 1) if "=" in part else (part, "") for part in said.split(","))
+    if not isinstance(said, dict):
+        raise GristmillError("satisfaction_shares must be a table such as { feedback = 0.5, sessions = 0.5 }")
+    shares = {}
+    for system, share in said.items():
+        if system not in SYSTEMS:
+            raise GristmillError(f"satisfaction_shares: {system!r} is none of {', '.join(SYSTEMS)}")
+        shares[system] = _typed(float, share, f"satisfaction_shares.{system}")
+        if not 0 <= shares[system] <= 1:
+            raise GristmillError(f"satisfaction_shares.{system} must be between 0 and 1, not {shares[system]}")
+    if abs(sum(shares.values()) - 1) > SHARES_TOLERANCE:
+        raise GristmillError(f"satisfaction_shares must add up to 1, not {sum(shares.values()):g}")
+    return shares
 
 
 def _read_toml(file: Path) -> dict[str, Any]:

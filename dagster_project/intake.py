@@ -12,12 +12,12 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.databases import SourceDatabase
 from dagster_project.day_buffer import DayBuffer
 from dagster_project.extract import TableSpec
 from dagster_project.instants import EPOCH
 from dagster_project.looks import LookCache
 from dagster_project.quarantine import Rule, split
+from dagster_project.source_database import SourceDatabase
 
 ALWAYS_READ_DAYS = 3
 
@@ -75,12 +75,13 @@ class Seen:
 
 @dataclass
 class DayGroup:
-    """Some whole days: the rows kept, the rows refused (as in quarantine__rows), and copies dropped per day."""
+    """Some whole days: the rows kept, the rows refused (as in quarantine__rows), and per day copies and rows not sampled."""
 
     kept: pl.DataFrame
     refused: pl.DataFrame
     copies: dict[date, int]
     days: list[date | None]
+    not_sampled: dict[date, int] = field(default_factory=dict)
 
 
 def look(files: Sequence[OpenFile], spec: TableSpec, cache: LookCache) -> Seen:
@@ -105,7 +106,10 @@ def _move_to_days(seen: Seen, label: str, moved: Mapping[int, int]) -> None:
         old = seen.days.setdefault(day, {}).get(label, Fingerprint(0, rowid, rowid, 0))
         seen.days[day][label] = Fingerprint(
             # an edit of any undated row changes their digest, and with it these days'
-            old.rows + 1, min(old.lowest, rowid), max(old.highest, rowid), old.digest + hash((rowid, undated.digest))
+            old.rows + 1,
+            min(old.lowest, rowid),
+            max(old.highest, rowid),
+            old.digest + hash((rowid, undated.digest)),
         )
     if not any(found.rows for found in seen.days.get(None, {}).values()):
         seen.days.pop(None, None)
@@ -179,10 +183,19 @@ def _sorted_out(table: DatedTable, rows: pl.DataFrame, files: Mapping[str, OpenF
     """Refuse, resolve copies, and put what is kept in order."""
     kept, refused = split(rows, table.rules)
     kept, conflicts, copies = resolve_copies(kept, table.spec, table.rewritten)
+    kept, left_out = sampled(kept)
     kept = kept.sort("event_date", table.spec.key)
     dropped = dict(copies.group_by("event_date").len().iter_rows()) if copies.height else {}
     refused = pl.concat([refusals(refused, table.spec, files), refusals(conflicts, table.spec, files)])
-    return DayGroup(kept, refused, dropped, sorted(rows["event_date"].unique().to_list(), key=str))
+    not_sampled = dict(left_out.group_by("event_date").len().iter_rows()) if left_out.height else {}
+    return DayGroup(kept, refused, dropped, sorted(rows["event_date"].unique().to_list(), key=str), not_sampled)
+
+
+def sampled(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The rows that are looked at further and those that are not (S7), where `canonical` says which in `is_sampled`."""
+    if "is_sampled" not in rows.columns:
+        return rows, rows.clear()
+    return rows.filter("is_sampled"), rows.filter(~pl.col("is_sampled"))
 
 
 def resolve_copies(

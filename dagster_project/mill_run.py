@@ -5,6 +5,7 @@ Everything a stage may look at hangs here; nothing of it knows about Dagster.
 
 import contextlib
 import hashlib
+import json
 import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,15 +23,16 @@ from dagster_project.databases import open_database
 from dagster_project.errors import GristmillError, Stopped
 from dagster_project.extract import TableSpec
 from dagster_project.intake import OpenFile, Seen, look
-from dagster_project.lake import Lake
+from dagster_project.lake import Lake, Move
 from dagster_project.lock import check_free_space, home_lock
 from dagster_project.looks import LookCache
-from dagster_project.sources import conversations, distillation, feedback, reactions
+from dagster_project.sources import conversations, distillation, feedback, reactions, sessions
 
 DATED_SPECS: dict[str, TableSpec] = {
     "raw_feedback__entries": feedback.ENTRIES, **distillation.DATED, **conversations.DATED,
-    **reactions.DATED,
+    **reactions.DATED, **sessions.DATED,
 }  # fmt: skip
+SIGNALLING = ("feedback", "conversations", "reactions", "sessions")  # systems whose users say something (N)
 FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
 
 
@@ -52,6 +54,7 @@ class MillRun:
     choice: Choice = field(default_factory=Choice)
     report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
     accounts: dict[str, Any] = field(default_factory=dict)  # raw table -> what the run did with it
+    state_moves: list[Move] = field(default_factory=list)  # what the publication puts into the state (G12)
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
 
     def __enter__(self) -> "MillRun":
@@ -162,8 +165,10 @@ class MillRun:
     @property
     def params(self) -> Mapping[str, Any]:
         """What SQL files may bind."""
-        settings = ("min_weight", "ready_score", "auto_ready", "synthetic_pairs", "review_corrections")
+        settings = ("min_weight", "ready_score", "auto_ready", "synthetic_pairs", "review_corrections", "sample_rate")
         chosen = {name: getattr(self.config, name) for name in settings}
+        shares = self.config.satisfaction_shares or {system: 1 / len(SIGNALLING) for system in SIGNALLING}
+        chosen["satisfaction_shares"] = json.dumps(shares, sort_keys=True)
         return {"as_of": self.as_of, "release_date": self.release_date, **chosen}
 
 

@@ -24,7 +24,10 @@ from dagster_project.tables import store
 
 QUARANTINE = "quarantine__rows"
 # What decides how any source table is read; what else decides about a table is named where it is read.
-INTAKE_CODE = ("extract.py", "sqlite_values.py", "instants.py", "quarantine.py", "intake.py", "raw_tables.py")
+INTAKE_CODE = (
+    "extract.py", "sqlite_values.py", "postgres.py", "postgres_session.py", "postgres_tables.py", "postgres_values.py",
+    "instants.py", "quarantine.py", "intake.py", "raw_tables.py",
+)  # fmt: skip
 
 
 @dataclass
@@ -36,6 +39,7 @@ class Account:
     kept: int = 0
     quarantined: int = 0
     copies: int = 0
+    not_sampled: int = 0
     waiting: int = 0
     changed_days: list[date] = field(default_factory=list)
     missing_columns: list[str] = field(default_factory=list)
@@ -44,7 +48,7 @@ class Account:
 
     @property
     def adds_up(self) -> bool:
-        return self.read == self.kept + self.quarantined + self.copies
+        return self.read == self.kept + self.quarantined + self.copies + self.not_sampled
 
 
 class DatedIntake:
@@ -146,6 +150,8 @@ class DatedIntake:
                 "files": self.seen.as_stored(day), "kept": kept[day], "quarantined": refused.height,
                 "copies": group.copies.get(day, 0),
             }  # fmt: skip
+            if left_out := group.not_sampled.get(day):
+                self.accounts[str(day)]["not_sampled"] = left_out
 
     @staticmethod
     def _finished(kept: pl.DataFrame) -> pl.DataFrame:
@@ -255,6 +261,7 @@ class DatedIntake:
                 stored.rows for p, stored in self.lake.partitions(QUARANTINE).items() if p.startswith(f"{self.asset}/")
             ),
             copies=sum(entry["copies"] for entry in entries),
+            not_sampled=sum(entry.get("not_sampled", 0) for entry in entries),
             waiting=self._waiting_rows(),
             changed_days=self._changed(),
             missing_columns=sorted({column for shape in shapes for column in shape.missing}),
@@ -295,16 +302,17 @@ def unknown_words(run: MillRun, asset: str, vocabularies: Mapping[str, Sequence[
 
 def bring_snapshot_up_to_date(
     run: MillRun, asset: str, spec: TableSpec, rules: Sequence[Rule], is_united: bool,
-    mend: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows,
+    mend: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows, settings: str = "",
 ) -> Account:  # fmt: skip
     """An optional table that is not kept by day: read whole when it looks different from when it was read.
 
-    `is_united`: files are united by key, else each file's row stands for itself. `mend` makes a batch canonical.
+    `is_united`: files are united by key, else each file's row stands for itself. `mend` makes a batch canonical; other
+    `settings` read everything again (G12).
     """
     lake, files = run.lake, run.files(spec.system, spec.name)
     seen = intake.look(files, spec, run.looks)
     rules_code = code_hash(*INTAKE_CODE, f"sources/{spec.system}.py")
-    stored = {"rules": f"{rules_code} {TABLES[asset].layout}", "files": seen.as_stored(None)}
+    stored = {"rules": f"{rules_code} {TABLES[asset].layout} {settings}", "files": seen.as_stored(None)}
     known = lake.catalog.sources.get(asset, {})
     if run.choice.full or {key: known.get(key) for key in stored} != stored:
         frames = [
@@ -315,7 +323,7 @@ def bring_snapshot_up_to_date(
             for file in files
             for batch in file.database.read_all(spec)
         ]  # fmt: skip
-        refused, copies = TABLES[QUARANTINE].empty(), 0
+        refused, copies, not_sampled = TABLES[QUARANTINE].empty(), 0, 0
         if frames:
             kept, bad = split(pl.concat(frames), rules)
             conflicts, same = kept.clear().with_columns(bad["reasons"].clear()), kept.clear()
@@ -324,6 +332,8 @@ def bring_snapshot_up_to_date(
             labels = {file.label: file for file in files}
             refused = pl.concat([intake.refusals(bad, spec, labels), intake.refusals(conflicts, spec, labels)])
             copies = same.height
+            kept, left_out = intake.sampled(kept)
+            not_sampled = left_out.height
             store(lake, asset, [kept.sort(spec.key, "file_order", "source_rowid")])
         else:
             lake.drop(asset, "")
@@ -331,7 +341,7 @@ def bring_snapshot_up_to_date(
             store(lake, QUARANTINE, [refused], f"{asset}/{NO_DAY}")
         else:
             lake.drop(QUARANTINE, f"{asset}/{NO_DAY}")
-        lake.catalog.sources[asset] = {**stored, "read": seen.rows(None), "copies": copies}
+        lake.catalog.sources[asset] = {**stored, "read": seen.rows(None), "copies": copies, "not_sampled": not_sampled}
     entry = lake.catalog.sources[asset]
     quarantined = lake.partitions(QUARANTINE).get(f"{asset}/{NO_DAY}")
     return Account(
@@ -339,4 +349,5 @@ def bring_snapshot_up_to_date(
         kept=lake.rows(asset),
         quarantined=quarantined.rows if quarantined else 0,
         copies=entry["copies"],
+        not_sampled=entry.get("not_sampled", 0),
     )

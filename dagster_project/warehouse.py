@@ -23,6 +23,8 @@ IN_FILE = ("metric__", "core__responses", "core__feedback_sessions", "core__corr
 
 # What analysts call things, beside the asset keys.
 ANALYST_VIEWS = {
+    "feedback_metrics_daily": ("select * from metric__session_daily", "metric__session_daily"),
+    "restatements": ("select * from metric__restatements", "metric__restatements"),
     "feedback_stats": ("select * from metric__feedback_stats", "metric__feedback_stats"),
     "response_feedback": ("select * from core__responses", "core__responses"),
     "feedback_sessions": ("select * from core__feedback_sessions", "core__feedback_sessions"),
@@ -69,7 +71,7 @@ def publish(run: MillRun) -> bool:
     if releases:
         lake.catalog.release = {"name": releases[0][1].name, "date": str(run.release_date)}
     lake.catalog.inputs["review_handout"] = handout_inputs(run)
-    if not lake.is_changed() and not releases and _is_warehouse_here(lake):
+    if not lake.is_changed() and not releases and not run.state_moves and _is_warehouse_here(lake):
         if is_laid_out(run):
             return False
         review_handout(run).lay_out()  # somebody removed a file
@@ -79,7 +81,7 @@ def publish(run: MillRun) -> bool:
     warehouse = lake.staging / "warehouse.duckdb"
     build_warehouse(lake, snapshot, warehouse)
     handout = review_handout(run)  # last: people may be editing the batch it replaces
-    lake.commit(before=releases, after=[(warehouse, lake.home / "warehouse.duckdb"), *handout.moves])
+    lake.commit(before=releases, after=[(warehouse, lake.home / "warehouse.duckdb"), *run.state_moves, *handout.moves])
     handout.clear_away()
     prune_snapshots(lake)
     return True

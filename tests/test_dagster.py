@@ -19,21 +19,27 @@ from tests.conftest import ask, catalog, change, main_source
 ROOT = Path(__file__).parent.parent
 DAY_SQL = "cast(timestamp / 86400 as integer)"
 GRAPH = {
-    "sources": "source_conversations source_distillation source_feedback source_reactions",
+    "sources": "source_conversations source_distillation source_feedback source_reactions source_sessions",
     "raw": "raw_conversations__turn_index raw_conversations__turns raw_distillation__chain_of_thought raw_distillation__corrections raw_distillation__distillation_examples "
     "raw_distillation__examples raw_distillation__preference_pairs raw_distillation__principles "
     "raw_distillation__raw_interactions raw_distillation__reasoning_patterns raw_distillation__review_queue "
     "raw_distillation__skill_templates raw_feedback__entries raw_feedback__responses raw_feedback__stored_aggregates "
-    "raw_feedback__stored_sessions raw_reactions__reactions raw_reactions__turn_logs",
+    "raw_feedback__stored_sessions raw_reactions__reactions raw_reactions__turn_logs raw_sessions__context_nodes "
+    "raw_sessions__feedback raw_sessions__outputs raw_sessions__sessions",
     "quarantine": "quarantine__rows",
     "core": "core__answers core__candidate_rivals core__correction_requests core__distillation "
     "core__distillation_candidates core__distillation_sources core__distilled_answers core__feedback "
-    "core__feedback_candidates core__feedback_keys core__feedback_sessions core__machine_signals core__rating_partners "
-    "core__reactions core__responses core__review_queue core__reviews core__safety_queue core__signals core__strategies "
+    "core__feedback_candidates core__feedback_keys core__feedback_sessions core__frozen_session_days "
+    "core__machine_signals core__rating_partners "
+    "core__reactions core__responses core__retired_sessions core__review_queue core__reviews core__safety_queue "
+    "core__session_days core__sessions core__signals core__strategies "
     "core__turn_pairs core__turn_references core__turns core__voices",
-    "metric": "metric__detector_calibration metric__distillation_daily metric__error_patterns metric__feedback_daily "
-    "metric__feedback_stats metric__reaction_daily metric__source_aggregates metric__turn_daily",
-    "train": "train__correction train__cot train__excluded train__instruction train__preference train__unpaired",
+    "archive": "archive__sessions",
+    "metric": "metric__context_effectiveness metric__detector_calibration metric__distillation_daily metric__error_patterns "
+    "metric__feedback_daily "
+    "metric__feedback_stats metric__reaction_daily metric__restatements metric__satisfaction_daily "
+    "metric__session_baseline metric__session_daily metric__session_slice_daily metric__source_aggregates metric__turn_daily",
+    "train": "train__anonymised train__correction train__cot train__excluded train__instruction train__preference train__unpaired",
     "serving": "warehouse",
 }
 
@@ -51,7 +57,13 @@ def test_asset_graph() -> None:
 
 def test_external_assets_are_the_sources() -> None:
     external = {key.to_user_string() for key in defs.resolve_asset_graph().external_asset_keys}
-    assert external == {"source_conversations", "source_distillation", "source_feedback", "source_reactions"}
+    assert external == {
+        "source_conversations",
+        "source_distillation",
+        "source_feedback",
+        "source_reactions",
+        "source_sessions",
+    }
 
 
 def test_everything_leads_to_the_warehouse() -> None:

@@ -6,6 +6,7 @@ same name in every table; a column copied from seed 0 keeps that document's name
 
 import polars as pl
 
+from dagster_project.contracts.anonymised_columns import ANONYMISED_COLUMNS
 from dagster_project.contracts.meaning import (
     TEXTS,
     Meaning,
@@ -22,6 +23,7 @@ from dagster_project.contracts.meaning import (
     word,
 )
 from dagster_project.contracts.reaction_columns import REACTION_COLUMNS
+from dagster_project.contracts.session_columns import SESSION_COLUMNS
 from dagster_project.contracts.turn_columns import TURN_COLUMNS
 from dagster_project.signals.error_type import ERROR_TYPES
 from dagster_project.sources.feedback import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
@@ -326,6 +328,8 @@ GLOSSARY: dict[str, Meaning] = {
     "uncertain_rate": fraction("share of examples flagged uncertain (D4)"),
     "outdated_rate": fraction("share of examples flagged outdated (D4)"),
     "hallucination_risk_rate": fraction("share of examples flagged hallucination_risk (D4)"),
+    **ANONYMISED_COLUMNS,
     **TURN_COLUMNS,
     **REACTION_COLUMNS,
+    **SESSION_COLUMNS,
 }

@@ -1,11 +1,19 @@
 """What is derived, one row per thing: keys, statuses, weights, aggregates. Narrow: long texts stay in raw tables."""
 
 from dagster_project.contracts.reaction_columns import REACTION_CONFIDENCE, REACTION_ORIGIN, REACTION_TURN_ID
+from dagster_project.contracts.session_columns import TABLE_OWN as SESSION_OWN
 from dagster_project.contracts.table import Table
 from dagster_project.contracts.turn_columns import CORRECTION_TYPE, DECIDING_RULE, TURN_KIND
 
 CANDIDATE = """id format source origin_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
     quality_weight tier domain error_type? label? prompt_key split thread_key side_a side_b"""
+SESSION = """session_id tenant_id workspace_id slice_id? user_id? started_at ended_at? event_date feedback_id? submitted_at?
+    submitted_by? rating? verdict? edit_distance_pct? output_edit_distance_pct? accuracy_score? completeness_score?
+    style_match_score? error_categories output_issues has_missing_context? context_token_count? document_ids"""
+SESSION_DAY = """tenant_id workspace_id date total_sessions positive_ratings negative_ratings skipped_ratings
+    no_feedback_count first_pass_acceptance_rate? average_edit_distance? error_category_counts avg_accuracy_score?
+    avg_completeness_score? avg_style_match_score? reviewed_count output_issue_counts missing_context_count
+    missing_context_rate? sample_rate"""
 
 ALL = (
     Table(
@@ -152,6 +160,40 @@ ALL = (
         ("message_turn_key",),
         """message_turn_key target_turn_key target_kind kind confidence reason occurred_at user_id? session_id? targets""",
         own={"kind": TURN_KIND, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "core__retired_sessions",
+        "One archived AI session that the source no longer has, as it was archived (S3).",
+        ("session_id",),
+        SESSION,
+        own=SESSION_OWN,
+    ),
+    Table(
+        "core__sessions",
+        "One AI session before as_of with the feedback that counts for it (S1-S4); archived ones stay.",
+        ("session_id",),
+        SESSION,
+        own=SESSION_OWN,
+    ),
+    Table(
+        "archive__sessions",
+        "One AI session of a frozen day, kept when the source deletes it (S3).",
+        ("session_id",),
+        SESSION,
+        is_by_day=True,
+        own=SESSION_OWN,
+    ),
+    Table(
+        "core__frozen_session_days",
+        "One frozen day of a workspace as the state remembers it (S3).",
+        ("tenant_id", "workspace_id", "date"),
+        SESSION_DAY,
+    ),
+    Table(
+        "core__session_days",
+        "One day of a workspace's AI sessions as they add up now, whatever is frozen (S1, S2).",
+        ("tenant_id", "workspace_id", "date"),
+        SESSION_DAY,
     ),
     Table(
         "core__reactions",

@@ -1,8 +1,13 @@
 """What is counted: small tables for people, from active rows only."""
 
+from dagster_project.contracts.core import SESSION_DAY
 from dagster_project.contracts.meaning import count
 from dagster_project.contracts.reaction_columns import NEUTRAL_REACTIONS
+from dagster_project.contracts.session_columns import NEGATIVE, POSITIVE, RATED, SESSIONS_COUNTED
 from dagster_project.contracts.table import Table
+
+ESTIMATES = """total_sessions_estimate positive_ratings_estimate negative_ratings_estimate skipped_ratings_estimate
+    no_feedback_estimate"""
 
 ALL = (
     Table(
@@ -54,6 +59,54 @@ ALL = (
         ("compared_with", "confidence_decile"),
         """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
         mean_confidence calibration_error""",
+    ),
+    Table(
+        "metric__session_daily",
+        "One day of a workspace's AI sessions (seed 4's feedback_metrics_daily, S2, S3).",
+        ("tenant_id", "workspace_id", "date"),
+        f"{SESSION_DAY} {ESTIMATES} is_frozen",
+    ),
+    Table(
+        "metric__session_slice_daily",
+        "One day of a slice of a workspace: the figures of metric__session_daily as they add up now (S2).",
+        ("tenant_id", "workspace_id", "slice_id", "date"),
+        f"{SESSION_DAY.replace('workspace_id', 'workspace_id slice_id?')} {ESTIMATES}",
+    ),
+    Table(
+        "metric__restatements",
+        "One figure of a day that was published otherwise before: what it was, what it is, and why (S3).",
+        ("entry",),
+        "entry restated_as_of previous_as_of? tenant_id workspace_id date column old_value? new_value? why",
+    ),
+    Table(
+        "metric__context_effectiveness",
+        "One document in the context of a workspace's sessions: how those were rated beside the others (S5).",
+        ("tenant_id", "workspace_id", "document_id"),
+        """tenant_id workspace_id document_id document_type? session_count positive_count negative_count effectiveness?
+        effectiveness_low? effectiveness_high? other_rated_count other_positive_rate? association? association_low?
+        association_high? error_category_counts""",
+        own={"session_count": SESSIONS_COUNTED, "positive_count": POSITIVE, "negative_count": NEGATIVE},
+    ),
+    Table(
+        "metric__session_baseline",
+        "One workspace with fewer than 20 rated sessions, beside the rates of other tenants where those may be told (S7).",
+        ("tenant_id", "workspace_id"),
+        """tenant_id workspace_id rated_count other_tenant_count largest_tenant_share? has_baseline baseline_rated_count?
+        baseline_positive_rate? baseline_acceptance_rate? baseline_edit_distance?""",
+        own={"rated_count": RATED},
+    ),
+    Table(
+        "metric__satisfaction_daily",
+        "One day of one system's signals, and an overall line by fixed shares, never by volume (semantics N).",
+        ("event_date", "system"),
+        """event_date system signal_count positive_count negative_count neutral_count satisfaction_rate decided_rate?
+        fixed_share""",
+        own={
+            "signal_count": count("signals of the day"),
+            "positive_count": count("positive signals"),
+            "negative_count": count("negative signals"),
+            "neutral_count": count("neutral signals"),
+        },
     ),
     Table(
         "metric__reaction_daily",

@@ -1,6 +1,16 @@
 """What comes in: every valid row of a source table as it is, and the refused ones beside them."""
 
 from dagster_project.contracts.reaction_columns import OWN_IN_RAW, REACTION_TURN_ID, ROW_ID
+from dagster_project.contracts.session_columns import (
+    COMMENT,
+    CREATED_AT,
+    NAME,
+    OUTPUT_HASH,
+    SESSION_ID,
+    STARTED_AT,
+    STORED_RATING,
+    STORED_VERDICT,
+)
 from dagster_project.contracts.table import Table
 
 # Raw tables keep what the source says; vocabularies and ranges are those of the tables made from them.
@@ -148,6 +158,43 @@ ALL = (
         f"{TURN} id? doc_path? {PLACED}",
         is_by_day=True,
         unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_sessions__sessions",
+        "One AI session (seed 4's table `ai_sessions`).",
+        ("id",),
+        f"""id tenant_id workspace_id slice_id? user_id context_document_ids context_token_count? context_compiled_at?
+        query_hash? started_at ended_at? created_at? {PLACED}""",
+        is_by_day=True,
+        own={"started_at": STARTED_AT, "created_at": CREATED_AT},
+    ),
+    Table(
+        "raw_sessions__feedback",
+        "One feedback or review of an AI session, by the day it was submitted (seed 4's table `session_feedback`).",
+        ("id",),
+        f"""id tenant_id session_id rating error_categories missing_context? comment? accuracy_score? completeness_score?
+        style_match_score? review_verdict? edit_distance? output_issues submitted_at submitted_by? {PLACED}""",
+        is_by_day=True,
+        own={
+            "rating": STORED_RATING,
+            "review_verdict": STORED_VERDICT,
+            "session_id": SESSION_ID,
+            "comment": COMMENT,
+        },
+    ),
+    Table(
+        "raw_sessions__context_nodes",
+        "One document that can be in the context of AI sessions (seed 4).",
+        ("id",),
+        "id tenant_id? type? layer? name? token_count? deleted_at? extra? source_file source_rowid repairs",
+        own={"name": NAME},
+    ),
+    Table(
+        "raw_sessions__outputs",
+        "How much of an AI session's output was changed afterwards (S4); the texts stay at the source.",
+        ("session_id",),
+        "session_id output_edit_distance_pct? text_hash? extra? source_file source_rowid repairs",
+        own={"session_id": SESSION_ID, "text_hash": OUTPUT_HASH},
     ),
     Table(
         "raw_reactions__reactions",

@@ -1,6 +1,6 @@
 -- One signal of satisfaction, all systems in one shape (semantics N).
 -- grain: signal_id (unordered)
--- inputs: core__feedback, core__turns, core__reactions
+-- inputs: core__feedback, core__turns, core__reactions, core__sessions
 -- params: none
 
 with feedback as (
@@ -22,6 +22,14 @@ turns as (
     select turn_key, feedback_status, session_id, user_id, detected_at, feedback_confidence
     from core__turns
     where feedback_status in ('rejected', 'accepted')
+),
+
+sessions as (
+    -- a rating and a verdict are a signal each, by the person who gave them
+    select
+        feedback_id, session_id, coalesce(nullif(submitted_by, 'default'), user_id) as user_id, submitted_at, rating, verdict
+    from core__sessions
+    where feedback_id is not null
 )
 
 select
@@ -65,3 +73,33 @@ select
     feedback_confidence as confidence,
     feedback_confidence as weight
 from turns
+union all
+select
+    'sessions:rating:' || feedback_id as signal_id,
+    'sessions' as system,
+    'rating' as kind,
+    session_id as subject_id,
+    session_id,
+    user_id,
+    submitted_at as occurred_at,
+    rating as polarity,
+    true as is_explicit,
+    1.0::double as confidence,
+    1.0::double as weight
+from sessions
+where rating in ('positive', 'negative')
+union all
+select
+    'sessions:verdict:' || feedback_id as signal_id,
+    'sessions' as system,
+    'verdict' as kind,
+    session_id as subject_id,
+    session_id,
+    user_id,
+    submitted_at as occurred_at,
+    if(verdict = 'approved', 'positive', 'negative') as polarity,
+    true as is_explicit,
+    1.0::double as confidence,
+    1.0::double as weight
+from sessions
+where verdict is not null

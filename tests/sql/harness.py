@@ -16,7 +16,8 @@ from dagster_project.tables import fit, store, store_days, store_query
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
 PARAMS = {
     "as_of": AS_OF, "min_weight": 0.3, "release_date": date(2026, 1, 31), "ready_score": 0.7, "auto_ready": True,
-    "synthetic_pairs": False, "review_corrections": False,
+    "synthetic_pairs": False, "review_corrections": False, "sample_rate": 1.0,
+    "satisfaction_shares": '{"feedback": 0.25, "conversations": 0.25, "reactions": 0.25, "sessions": 0.25}',
 }  # fmt: skip
 PLAIN: dict[Any, Any] = {
     pl.String: "x", pl.Int64: 1, pl.Float64: 0.5, pl.Boolean: True, pl.UInt64: 1, pl.Date: date(2026, 1, 31),

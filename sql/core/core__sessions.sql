@@ -1,0 +1,140 @@
+-- One AI session before as_of with the feedback that counts for it (S1-S4); archived ones the source deleted stay.
+-- grain: session_id
+-- inputs: raw_sessions__sessions, raw_sessions__feedback, raw_sessions__outputs, core__retired_sessions
+-- params: as_of
+
+with said as (
+    select
+        id as feedback_id,
+        session_id,
+        submitted_at,
+        submitted_by,
+        -- what a closed vocabulary holds was checked on reading; this takes the word without what is around it
+        regexp_extract(lower(rating), 'positive|negative|skipped') as rating,
+        nullif(regexp_extract(lower(review_verdict), 'approved|changes_requested|rejected'), '') as verdict,
+        accuracy_score,
+        completeness_score,
+        style_match_score,
+        edit_distance,
+        edit_distance is null and not list_contains(repairs, 'edit_distance:out_of_range') as is_computed,
+        if(
+            len(error_categories) = 0,
+            error_categories,
+            list_sort(list_distinct(list_transform(
+                list_filter(error_categories, lambda said: regexp_matches(said, '\S')),
+                lambda said: case trim(lower(said), e' \t\n\r\f' || chr(11) || chr(160))
+                    when 'missing_context' then 'missing_context'
+                    when 'incomplete' then 'missing_context'
+                    when 'wrong_context' then 'wrong_context'
+                    when 'outdated_info' then 'wrong_context'
+                    when 'ignored_constraints' then 'ignored_constraints'
+                    when 'incorrect_pattern' then 'ignored_constraints'
+                    when 'hallucination' then 'hallucination'
+                    when 'style_mismatch' then 'style_mismatch'
+                    when 'wrong_style' then 'style_mismatch'
+                    else 'other'
+                end
+            )))
+        ) as error_categories,
+        if(
+            len(output_issues) = 0,
+            output_issues,
+            list_sort(list_distinct(list_transform(
+                list_filter(output_issues, lambda said: regexp_matches(said, '\S')),
+                lambda said: trim(lower(said), e' \t\n\r\f' || chr(11) || chr(160))
+            )))
+        ) as output_issues,
+        coalesce(regexp_matches(missing_context, '\S'), false) as has_missing_context
+    from raw_sessions__feedback
+    where submitted_at < $as_of
+),
+
+-- the feedback of sessions the source no longer has, where it has deleted that, too
+remembered as (
+    select
+        feedback_id, session_id, submitted_at, submitted_by, rating, verdict, accuracy_score, completeness_score,
+        style_match_score, edit_distance_pct as edit_distance, false as is_computed, error_categories, output_issues,
+        has_missing_context
+    from core__retired_sessions
+    anti join said using (feedback_id)
+    where feedback_id is not null and submitted_at < $as_of
+),
+
+feedback as (
+    select * from said
+    union all
+    select * from remembered
+),
+
+-- of several rows the latest counts
+repeated as (
+    select session_id
+    from feedback
+    group by session_id
+    having count(*) > 1
+),
+
+latest as (
+    select feedback.*
+    from feedback
+    anti join repeated using (session_id)
+    union all
+    select feedback.*
+    from feedback
+    semi join repeated using (session_id)
+    qualify row_number() over (partition by session_id order by submitted_at desc, feedback_id desc) = 1
+),
+
+sessions as (
+    select
+        raw_sessions__sessions.id as session_id,
+        tenant_id,
+        workspace_id,
+        nullif(slice_id, '') as slice_id,
+        nullif(user_id, 'default') as user_id,
+        started_at,
+        ended_at,
+        event_date,
+        output_edit_distance_pct,
+        context_token_count,
+        list_sort(list_distinct(context_document_ids)) as document_ids
+    from raw_sessions__sessions
+    left join raw_sessions__outputs on raw_sessions__outputs.session_id = raw_sessions__sessions.id
+    where started_at < $as_of
+
+    union all
+
+    select
+        session_id, tenant_id, workspace_id, slice_id, user_id, started_at, ended_at, event_date,
+        output_edit_distance_pct, context_token_count, document_ids
+    from core__retired_sessions
+    where started_at < $as_of
+)
+
+select
+    session_id,
+    tenant_id,
+    workspace_id,
+    slice_id,
+    user_id,
+    started_at,
+    ended_at,
+    event_date,
+    feedback_id,
+    submitted_at,
+    submitted_by,
+    rating,
+    verdict,
+    if(coalesce(is_computed, true), output_edit_distance_pct, edit_distance) as edit_distance_pct,
+    output_edit_distance_pct,
+    accuracy_score,
+    completeness_score,
+    style_match_score,
+    coalesce(error_categories, []) as error_categories,
+    coalesce(output_issues, []) as output_issues,
+    has_missing_context,
+    context_token_count,
+    document_ids
+from sessions
+left join latest using (session_id)
+order by event_date, session_id

@@ -1,0 +1,71 @@
+-- One day of a workspace's AI sessions (seed 4's feedback_metrics_daily); a frozen day never loses sessions (S2, S3).
+-- grain: tenant_id, workspace_id, date
+-- inputs: core__session_days, core__frozen_session_days
+-- params: as_of
+
+with days as (
+    select
+        tenant_id, workspace_id, date, total_sessions, positive_ratings, negative_ratings, skipped_ratings, no_feedback_count,
+        first_pass_acceptance_rate, average_edit_distance, error_category_counts, avg_accuracy_score,
+        avg_completeness_score, avg_style_match_score, reviewed_count, output_issue_counts, missing_context_count,
+        missing_context_rate, sample_rate
+    from core__session_days
+),
+
+frozen as (
+    select
+        tenant_id, workspace_id, date, total_sessions, positive_ratings, negative_ratings, skipped_ratings, no_feedback_count,
+        first_pass_acceptance_rate, average_edit_distance, error_category_counts, avg_accuracy_score,
+        avg_completeness_score, avg_style_match_score, reviewed_count, output_issue_counts, missing_context_count,
+        missing_context_rate, sample_rate
+    from core__frozen_session_days
+    where date < $as_of
+),
+
+-- a recomputation with fewer sessions, or none, is refused: the frozen row stays
+kept as (
+    select frozen.*
+    from frozen
+    left join days using (tenant_id, workspace_id, date)
+    where frozen.total_sessions > coalesce(days.total_sessions, 0)
+),
+
+chosen as (
+    select *, true as is_kept
+    from kept
+    union all
+    select *, false as is_kept
+    from days
+    anti join kept using (tenant_id, workspace_id, date)
+)
+
+select
+    tenant_id,
+    workspace_id,
+    date,
+    total_sessions,
+    positive_ratings,
+    negative_ratings,
+    skipped_ratings,
+    no_feedback_count,
+    first_pass_acceptance_rate,
+    average_edit_distance,
+    error_category_counts,
+    avg_accuracy_score,
+    avg_completeness_score,
+    avg_style_match_score,
+    reviewed_count,
+    output_issue_counts,
+    missing_context_count,
+    missing_context_rate,
+    sample_rate,
+    round(total_sessions / sample_rate, 6) as total_sessions_estimate,
+    round(positive_ratings / sample_rate, 6) as positive_ratings_estimate,
+    round(negative_ratings / sample_rate, 6) as negative_ratings_estimate,
+    round(skipped_ratings / sample_rate, 6) as skipped_ratings_estimate,
+    round(no_feedback_count / sample_rate, 6) as no_feedback_estimate,
+    is_kept
+        or date <= (($as_of::timestamptz - interval 90 day) at time zone 'UTC')::date
+        or (tenant_id, workspace_id, date) in (select (tenant_id, workspace_id, date) from frozen) as is_frozen
+from chosen
+order by tenant_id, workspace_id, date
