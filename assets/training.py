@@ -1,18 +1,50 @@
 """What leaves for training: candidates with their reasons, then one release of records per format and split."""
 
+import json
 from collections.abc import Iterator
 
 import dagster as dg
 
 from dagster_project.mill_run import STOP
 from dagster_project.publish import Mill, spec, sql_table, table_result
+from dagster_project.training.anonymised_export import bring_anonymised_up_to_date
 from dagster_project.training.release import FORMATS, bring_release_up_to_date
+
+SESSION_INPUTS = ("sessions", "feedback", "outputs", "context_nodes")
 
 core__rating_partners = sql_table("core__rating_partners")
 core__feedback_candidates = sql_table("core__feedback_candidates")
 core__distillation_candidates = sql_table("core__distillation_candidates")
 core__candidate_rivals = sql_table("core__candidate_rivals")
 train__excluded = sql_table("train__excluded")
+
+
+@dg.multi_asset(
+    name="train__anonymised",
+    specs=[
+        spec(
+            "train__anonymised",
+            deps=["core__sessions", "core__retired_sessions", *(f"raw_sessions__{n}" for n in SESSION_INPUTS)],
+            kinds=("polars",),
+        )
+    ],
+    check_specs=[
+        dg.AssetCheckSpec(
+            "sessions_add_up",
+            asset="train__anonymised",
+            blocking=True,
+            description="sessions with feedback in time = exported + suppressed (G3, S6)",
+        )
+    ],
+)
+def train__anonymised(mill: Mill) -> Iterator[dg.MaterializeResult]:
+    STOP.check()
+    export, is_current = bring_anonymised_up_to_date(mill)
+    told = {name: json.dumps(value) for name, value in export.summary().items()}
+    added_up = dg.AssetCheckResult(
+        asset_key="train__anonymised", check_name="sessions_add_up", passed=export.adds_up, metadata=told
+    )
+    yield table_result(mill, "train__anonymised", [added_up], is_current, told)
 
 
 @dg.multi_asset(
@@ -25,6 +57,7 @@ train__excluded = sql_table("train__excluded")
                 core__distillation_candidates,
                 core__candidate_rivals,
                 train__excluded,
+                train__anonymised,
                 "raw_feedback__entries",
                 "core__distillation_sources",
             ],

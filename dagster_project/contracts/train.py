@@ -47,4 +47,11 @@ ALL = (
         ("release_date", "id"),
         "id format source origin_ids reason duplicate_of? release_date",
     ),
+    Table(
+        "train__anonymised",
+        "One rated session as far as at least k users of its week share all of it (S6); rows may be equal.",
+        ("release_date",),
+        f"{ANONYMIZED} release_date",
+        own={**ANONYMISED_COLUMNS, "rating": RATING},
+    ),
 )

@@ -6,6 +6,7 @@ statistics nor footers can say more.
 """
 
 import hashlib
+import json
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -16,10 +17,14 @@ import polars as pl
 
 from dagster_project.contracts.train import ANONYMIZED_FEEDBACK
 from dagster_project.lake import TableWriter
+from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.tables import store
 from dagster_project.training.anonymised import Counts, anonymise, put_together, session_batches
 from dagster_project.training.anonymised_weeks import KeptWeek, KeptWeeks, closes_at, week_name
+from dagster_project.training.rated_sessions import RatedSessions
 
-NAME = "anonymized_feedback"
+NAME, TABLE = "anonymized_feedback", "train__anonymised"
+CODE = ("training/anonymised.py", "training/anonymised_export.py", "contracts")
 
 
 @dataclass(frozen=True)
@@ -37,6 +42,11 @@ class AnonymisedExport:
     @property
     def counts(self) -> Counts:
         return sum((week.counts for week in self.weeks), Counts())
+
+    @property
+    def adds_up(self) -> bool:
+        rows = self.combinations["session_count"].sum()
+        return rows == self.counts.exported and all(week.counts.adds_up for week in self.weeks)
 
     def summary(self) -> dict[str, Any]:
         """For the manifest. Every combination of a week has at least `k` users: the least any of the weeks was made with."""
@@ -66,6 +76,33 @@ def keep_new_weeks(
             sessions = sessions_of(monday)
             if sessions.height:
                 kept.add(monday, anonymise(sessions, k, token_budget), k, token_budget)
+
+
+def bring_anonymised_up_to_date(run: MillRun) -> tuple[AnonymisedExport, bool]:
+    """The weeks of this release, new ones staged for the state; and whether the table was made from just these before."""
+    lake, kept, partition = run.lake, KeptWeeks(run.lake), f"release_date={run.release_date}"
+    if not run.is_in_the_past:
+        rated = RatedSessions(lake, run.config.memory_limit_mb)
+        settings = run.config.anonymity_k, run.config.token_budget
+        keep_new_weeks(kept, rated.mondays(), rated.of_week, run.as_of, *settings)
+        run.state_moves += [move for move in kept.moves() if move not in run.state_moves]
+    export = AnonymisedExport.of(kept, run.as_of)
+    made_from = {
+        "weeks": kept.identity(week.monday for week in export.weeks),
+        "code": code_hash(*CODE),
+        "in": partition,
+    }
+    inputs = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
+    is_there = not export.weeks or partition in lake.partitions(TABLE)
+    is_current = lake.catalog.inputs.get(TABLE) == inputs and is_there
+    if not is_current and export.weeks:
+        day = pl.lit(run.release_date).alias("release_date")
+        rows = store(lake, TABLE, (rows.with_columns(day) for rows in session_batches(export.combinations)), partition)
+        run.report(TABLE, rows)
+    elif not export.weeks:
+        lake.drop(TABLE, partition)
+    lake.catalog.inputs[TABLE] = inputs
+    return export, is_current
 
 
 def write_files(export: AnonymisedExport, folder: Path) -> dict[str, dict[str, Any]]:

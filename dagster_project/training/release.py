@@ -23,6 +23,9 @@ from dagster_project.lake import TableWriter
 from dagster_project.mill_run import MillRun, code_hash
 from dagster_project.sources import distillation
 from dagster_project.tables import fit
+from dagster_project.training.anonymised_export import NAME as ANONYMISED
+from dagster_project.training.anonymised_export import AnonymisedExport, write_files
+from dagster_project.training.anonymised_weeks import KeptWeeks
 from dagster_project.training.examples import CANDIDATES, SOURCES, ExampleSpool
 from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
 
@@ -31,8 +34,14 @@ RELEASE_CODE = (
     "training/examples.py",
     "training/release.py",
     "training/templates.py",
+    "training/anonymised.py",
+    "training/anonymised_export.py",
     "distilled_answers.py",
     "contracts",
+)
+ANONYMISED_NOTE = (
+    "`anonymized_feedback` holds rated sessions without saying whose: no ids, and every combination of values is shared by "
+    "at least k users of its week (`anonymised` in `manifest.json`). Numbers are the lower ends of quarters and thirds."
 )
 
 
@@ -59,6 +68,7 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
         "rivals": lake.versions("core__candidate_rivals"),
         "texts": [lake.versions(table) for table in ("raw_feedback__entries", SOURCES, *distillation.DATED)],
         "code": code_hash(*RELEASE_CODE),
+        "anonymised": lake.catalog.inputs.get("train__anonymised"),
         "release": partition,
     }
     inputs = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
@@ -107,6 +117,8 @@ def build_release(run: MillRun) -> dict[str, Any]:
             for by in ("source", "tier", "domain"):
                 counts[by].update(dict(examples[by].value_counts().iter_rows()))
     files = {name: entry for writer in writers.values() for name, entry in writer.files().items()}
+    anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of)
+    files |= write_files(anonymised, folder)
     shutil.rmtree(run.lake.staging / "spool", ignore_errors=True)
     manifest = {
         "release_date": str(run.release_date),
@@ -116,6 +128,7 @@ def build_release(run: MillRun) -> dict[str, Any]:
         "files": files,
         "exported": {by: dict(sorted(counter.items())) for by, counter in counts.items()},
         "excluded": _excluded_counts(run),
+        "anonymised": anonymised.summary(),
     }
     (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
@@ -194,15 +207,23 @@ def dataset_card(manifest: dict[str, Any]) -> str:
             lines += [f"- config_name: {format}", "  data_files:"]
             for name, entry in files.items():
                 lines += [f"  - split: {entry['split']}", f"    path: {name}"]
+    if f"{ANONYMISED}.parquet" in manifest["files"]:
+        lines += [
+            f"- config_name: {ANONYMISED}",
+            "  data_files:",
+            "  - split: train",
+            f"    path: {ANONYMISED}.parquet",
+        ]
     lines += ["---", "", f"# Training sets up to {manifest['release_date']}", ""]
     lines += ["| file | split | records |", "|---|---|---|"]
-    lines += [f"| {name} | {entry['split']} | {entry['rows']} |" for name, entry in manifest["files"].items()]
+    lines += [f"| {name} | {entry['split'] or ''} | {entry['rows']} |" for name, entry in manifest["files"].items()]
     lines += [
         "",
         "Each record carries `id`, `source` (the rule that made it), `quality_weight`, `tier`, `domain`, `origin_ids` (the",
         "feedback rows or the distilled example behind it) and `context` (conversation before the prompt, or null).",
         "Prompts never cross splits.",
         "What was left out, and why, is counted in `manifest.json`.",
+        *([ANONYMISED_NOTE] if manifest["anonymised"]["weeks"] else []),
         "",
     ]
     return "\n".join(lines)
