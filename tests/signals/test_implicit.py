@@ -286,7 +286,8 @@ def test_new_questions_with_words_of_rejection_reject_nothing(message: str) -> N
     assert status(message, "Rain is likely tomorrow. " * 30) != "rejected"
 
 
-# Said to an assistant about its code, prose and facts.
+# Said to an assistant about its code, prose and facts. The rules were mended on these and the few they still get wrong are left
+# out, so they guard what was learned and measure nothing; docs/implicit.md has the first-sight figures.
 OBJECTIONS = (
     "That's not correct, the function mutates the list",
     "this code throws a TypeError",
