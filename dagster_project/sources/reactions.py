@@ -100,7 +100,8 @@ def _reactions(rows: pl.DataFrame) -> pl.DataFrame:
     is_number = said["confidence_kind"].is_in(reaction_text.NUMBERS)
     confidence = pl.select(pl.when(is_number).then(said["confidence"]).cast(pl.Float64, strict=False)).to_series()
     comment = texts["text"]
-    has_no_object = rows["text"].is_not_null() & ~said["is_object"]
+    is_unreadable = rows["problems"].list.eval(pl.element().str.ends_with(":text")).list.any()
+    has_no_object = rows["text"].is_not_null() & ~said["is_object"] & ~is_unreadable.fill_null(False)
     is_own_origin = said["origin_kind"].is_in([reaction_text.TEXT]) & (texts["origin"].str.strip_chars() != "")
     problems = {
         "bad_json:text": has_no_object,
