@@ -90,7 +90,14 @@ SETTINGS: dict[str, type] = {
     "memory_limit_mb": int,
     "min_free_mb": int,
 }
-LEAST = {"review_batch": 1, "anonymity_k": 1, "token_budget": 1, "busy_timeout_seconds": 0, "memory_limit_mb": 64, "min_free_mb": 0}
+LEAST = {
+    "review_batch": 1,
+    "anonymity_k": 1,
+    "token_budget": 1,
+    "busy_timeout_seconds": 0,
+    "memory_limit_mb": 64,
+    "min_free_mb": 0,
+}
 SHARES = ("min_weight", "ready_score", "second_review_share", "similarity_threshold", "sample_rate")
 SHARES_TOLERANCE = 1e-6
 NOUNS = {float: "a number", int: "a whole number", str: "a text", bool: "true or false"}

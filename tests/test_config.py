@@ -62,6 +62,8 @@ def test_every_key_of_a_file(folder: Path) -> None:
         review_batch = 50
         similarity_model = "our.models:load"
         similarity_threshold = 0.9
+        anonymity_k = 7
+        token_budget = 16000
         busy_timeout_seconds = 2
         memory_limit_mb = 300
         min_free_mb = 1
@@ -106,6 +108,8 @@ def test_every_key_of_a_file(folder: Path) -> None:
         review_batch=50,
         similarity_model="our.models:load",
         similarity_threshold=0.9,
+        anonymity_k=7,
+        token_budget=16000,
         busy_timeout_seconds=2.0,
         memory_limit_mb=300,
         min_free_mb=1,
@@ -244,6 +248,8 @@ def test_mistakes_in_a_file_are_one_line(text: str, expected: str, folder: Path)
         ({"GRISTMILL_MIN_WEIGHT": "x"}, "min_weight (GRISTMILL_MIN_WEIGHT) must be a number, not 'x'"),
         ({"GRISTMILL_MIN_WEIGHT": "-1"}, "min_weight must be between 0 and 1, not -1.0"),
         ({"GRISTMILL_MIN_FREE_MB": "1.5"}, "min_free_mb (GRISTMILL_MIN_FREE_MB) must be a whole number, not '1.5'"),
+        ({"GRISTMILL_ANONYMITY_K": "0"}, "anonymity_k must be at least 1, not 0"),
+        ({"GRISTMILL_TOKEN_BUDGET": "0"}, "token_budget must be at least 1, not 0"),
         ({"GRISTMILL_RATING_SCALE": "ten"}, "rating_scale must be one of thumbs, five, not 'ten'"),
         ({"GRISTMILL_FEEDBACK": f"a.db{os.pathsep}./a.db"}, "source 'feedback' names the same file twice"),
     ],
@@ -266,7 +272,7 @@ def test_the_same_file_by_a_link(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "differs"),
     [
-        ({"min_weight": 0.5}, True), ({"split_key": "x"}, True), ({"home": Path("elsewhere")}, False),
+        ({"min_weight": 0.5}, True), ({"split_key": "x"}, True), ({"anonymity_k": 6}, True), ({"token_budget": 1}, True), ({"home": Path("elsewhere")}, False),
         ({"memory_limit_mb": 1}, False), ({"busy_timeout_seconds": 1.0}, False),
     ],
 )  # fmt: skip

@@ -19,10 +19,12 @@ SESSIONS, FEEDBACK, RETIRED, NODES = (
     "core__sessions", "raw_sessions__feedback", "core__retired_sessions", "raw_sessions__context_nodes",
 )  # fmt: skip
 KEYS = {"raw_sessions__sessions": "id"}  # of the session, in the inputs of core__sessions
-USED = (
+TAKEN = (
     "user_id", "context_types", "context_token_count", "rating", "error_categories", "accuracy_score",
     "completeness_score", "style_match_score", "edit_distance_pct",
 )  # fmt: skip
+
+READ = ("session_id", "submitted_at", "document_ids", *(name for name in TAKEN if name != "context_types"))
 
 
 class RatedSessions:
@@ -41,16 +43,16 @@ class RatedSessions:
     def of_week(self, monday: date) -> pl.DataFrame:
         """A row per session, with the columns `anonymise` takes."""
         days = pl.col("event_date").is_between(monday, monday + WEEK - timedelta(days=1))
-        rated = self._scan(SESSIONS).filter(days & pl.col("feedback_id").is_not_null()).collect()
+        rated = self._scan(SESSIONS).filter(days & pl.col("feedback_id").is_not_null()).select(READ).collect()
         is_late = pl.col("submitted_at") >= closes_at(monday)
         late = rated.filter(is_late)["session_id"]
         rows = pl.concat([rated.filter(~is_late), self._as_of(closes_at(monday), late)])
-        return rows.join(self._context_types(rows), on="session_id", how="left").select(USED)
+        return rows.join(self._context_types(rows), on="session_id", how="left").select(TAKEN)
 
     def _as_of(self, moment: datetime, sessions: pl.Series) -> pl.DataFrame:
         """These sessions with the feedback that counted at a moment, if there was any."""
         if sessions.is_empty():
-            return TABLES[SESSIONS].empty()
+            return TABLES[SESSIONS].empty().select(READ)
         is_early = pl.col("submitted_at") < moment
         chosen = queries.query(SESSIONS)
         with queries.engine(self.lake, self.memory_limit_mb) as connection:
@@ -63,7 +65,7 @@ class RatedSessions:
                 connection.register(table, rows.collect(engine="streaming").to_arrow())
             found = connection.sql(chosen.sql, params={"as_of": moment}).pl()
         found = found.select(pl.col(name).cast(dtype) for name, dtype in TABLES[SESSIONS].polars_schema.items())
-        return found.filter(pl.col("feedback_id").is_not_null())
+        return found.filter(pl.col("feedback_id").is_not_null()).select(READ)
 
     def _document_types(self) -> pl.DataFrame:
         nodes = self._scan(NODES).select(pl.col("id").alias("document_ids"), word("type").alias("type")).collect()
