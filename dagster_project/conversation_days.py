@@ -10,6 +10,7 @@ from dagster_project.errors import GristmillError
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
 from dagster_project.raw_tables import Account, DatedIntake, unknown_words
+from dagster_project.signals.similarity import load_model
 from dagster_project.sources import conversations
 from dagster_project.tables import store_days
 from dagster_project.turn_texts import NUMBERS_TOGETHER, TURN_FOLDER, TurnTexts, days_near, number_groups
@@ -22,6 +23,8 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
     """One dated table of the system."""
     spec = conversations.DATED[asset]
     check_is_conversations(run)
+    if run.files_with(spec) and run.config.similarity_model != "wordllama":
+        load_model(run.config.similarity_model)  # a mistake in it is told before anything is read
     texts = {file.label: conversations.texts_beside(file.database, spec) for file in run.files_with(spec)}
 
     def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:

@@ -110,6 +110,11 @@ def known_id(column: str) -> pl.Expr:
     return pl.when(~pl.col(column).is_in(UNKNOWN_IDS)).then(pl.col(column))
 
 
+def is_unread(problems: pl.Expr, column: str) -> pl.Expr:
+    """Whether a column's value could not be read at all (G5), which is not the same as none."""
+    return problems.list.eval(pl.element().str.ends_with(f":{column}")).list.any()
+
+
 def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file: str) -> pl.DataFrame:
     """Source columns to canonical ones: empty texts are nothing, times in seconds (G1), texts from where they lie."""
     absent = {"doc_path": pl.String, "goals_json": pl.String}
@@ -121,8 +126,8 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
     ).rename({"created_at": "timestamp"}, strict=False)
     rows = texts.beside(repair_milliseconds(rows, ("timestamp",)))
     # a time that cannot be read is no missing one: nothing stands in for it
-    is_unread = pl.col("problems").list.eval(pl.element().str.ends_with(f":{spec.event_time}")).list.any()
-    rows = rows.with_columns(pl.when(~is_unread).then("metadata_timestamp").alias("metadata_timestamp"))
+    has_time = ~is_unread(pl.col("problems"), str(spec.event_time))
+    rows = rows.with_columns(pl.when(has_time).then("metadata_timestamp").alias("metadata_timestamp"))
     scores = {c: pl.coalesce(c, f"metadata_{c}") for c in ("quality_score", "feedback_confidence")}
     is_odd = {c: (~score.is_between(0, 1)).fill_null(False) for c, score in scores.items()}
     rows = rows.with_columns(
@@ -142,8 +147,8 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
             .then(pl.lit("timestamp:metadata")),
             *(pl.when(odd).then(pl.lit(f"{column}:out_of_range")) for column, odd in is_odd.items()),
         ).list.drop_nulls().alias("repairs"),
-        pl.concat_str(
-            known_id("user_id").fill_null(source_file), pl.lit("/"), pl.col("turn_number").cast(pl.String)
+        pl.when(~is_unread(pl.col("problems"), "user_id")).then(
+            pl.concat_str(known_id("user_id").fill_null(source_file), pl.lit("/"), pl.col("turn_number").cast(pl.String))
         ).alias("turn_key"),
     )  # fmt: skip
     rows = rows.drop(
