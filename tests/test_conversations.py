@@ -169,7 +169,8 @@ def dirty_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     refused = [{"user_id": "ann", **row} for row, _, _ in DIRTY]
     write(
         source(home), [*plain, *refused],
-        [{"turn_number": 20, "created_at": iso(at())}, {"turn_number": 21, "created_at": "then"}, {"turn_number": 9, "created_at": at(minutes=9)}],
+        [{"turn_number": 20, "created_at": iso(at())}, {"turn_number": 21, "created_at": "then"},
+         {"turn_number": 9, "created_at": at(minutes=9)}],
     )  # fmt: skip
     second = home / "sources" / "more.db"
     write(
