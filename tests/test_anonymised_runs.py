@@ -197,6 +197,18 @@ def test_a_run_in_the_past(home: Path) -> None:
     assert told(folder)["anonymised"]["weeks"] == 1
 
 
+def test_archived_sessions_count(home: Path) -> None:
+    """S3: sessions the source has deleted since they were archived leave with their week, if it has not left before."""
+    release(home, after(4) + timedelta(days=120))
+    early = "from ai_sessions where started_at < '2026-01-20'"
+    change(source(home), f"delete from session_feedback where session_id in (select id {early})", f"delete {early}")
+    for path in (home / "state" / "anonymised").iterdir():
+        path.unlink()
+    folder = release(home, after(4) + timedelta(days=121), "--full")
+    assert left(folder) == expected(population(), 4)
+    assert told(folder)["anonymised"]["weeks"] == 4
+
+
 def test_settings(made: Path, tmp_path: Path) -> None:
     """k = 1 lets everybody's rows out; the budget is what utilisation is a part of."""
     home = tmp_path / "home"

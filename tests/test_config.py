@@ -272,7 +272,8 @@ def test_the_same_file_by_a_link(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "differs"),
     [
-        ({"min_weight": 0.5}, True), ({"split_key": "x"}, True), ({"anonymity_k": 6}, True), ({"token_budget": 1}, True), ({"home": Path("elsewhere")}, False),
+        ({"min_weight": 0.5}, True), ({"split_key": "x"}, True), ({"anonymity_k": 6}, True),
+        ({"token_budget": 1}, True), ({"home": Path("elsewhere")}, False),
         ({"memory_limit_mb": 1}, False), ({"busy_timeout_seconds": 1.0}, False),
     ],
 )  # fmt: skip
