@@ -141,6 +141,7 @@ def bring_restatements_up_to_date(run: MillRun) -> int:
     now = pl.concat([daily, frozen.join(daily, on=KEY, how="anti")]).sort(KEY)
     if not now.equals(frozen):
         run.state_moves.append(state.stage_frozen(lake.staging, now))
+        store(lake, FROZEN, [now])  # what the next run finds in the state
     return new.height
 
 
