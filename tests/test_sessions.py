@@ -1,18 +1,23 @@
 """AI sessions through whole runs: what is refused, what is restated and why, what freezes, what the archive keeps (S1-S4, S7)."""
 
 import json
+import shutil
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
+from dagster_project.lake import Lake
 from tests.conftest import change, complaint, content, gristmill, published_content
 from tests.session_database import AS_OF, add, at, feedback, mill, reasons, rows, session, write
 
 DAY = date(2026, 1, 20)
 OLD = -80  # days after START: 92 days before as_of
-DAILY = "select date, total_sessions, positive_ratings, negative_ratings, no_feedback_count, is_frozen from feedback_metrics_daily order by all"
+DAILY = (
+    "select date, total_sessions, positive_ratings, negative_ratings, no_feedback_count, is_frozen "
+    "from feedback_metrics_daily order by all"
+)
 LOG = 'select date, "column", old_value, new_value, why from restatements order by entry'
 
 
@@ -264,8 +269,6 @@ def test_the_archive_outlives_the_source(home: Path) -> None:
 
 
 def test_a_lake_that_is_lost_comes_back_from_the_state(home: Path) -> None:
-    import shutil
-
     path = frozen_home(home)
     mill(home)
     change(path, "delete from ai_sessions where id like 'old%'", "delete from session_feedback")
@@ -332,8 +335,6 @@ def test_the_same_home_twice(tmp_path: Path) -> None:
 
 def test_a_run_that_is_stopped_leaves_the_state(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the state is written unless the run publishes."""
-    from dagster_project.lake import Lake
-
     path = frozen_home(home)
     mill(home)
     before = content(home / "state")
