@@ -1,7 +1,7 @@
 """`gristmill report`: what the sources' own reporting endpoints answer, from what is published."""
 
 import json
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -50,6 +50,26 @@ def reactions(
         found = look.turns_with_feedbacks(_lake(context), conversation, turn, tenant, project)
         lines = _turn_lines(found)
     typer.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
+
+
+@report_app.command()
+def session(
+    context: typer.Context,
+    session_id: Annotated[str, typer.Argument(metavar="ID")],
+    as_json: Annotated[bool, typer.Option("--json", help="Exactly seed 0's object.")] = False,
+) -> None:
+    """All feedback of one session, as seed 0's GET /api/feedback/session/ID gives it."""
+    from dagster_project.feedback_session_lookup import SAID, feedback_session  # noqa: PLC0415  polars waits
+
+    found = feedback_session(_lake(context), session_id)
+    if as_json:
+        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        return
+    for row in found["feedback"]:
+        moment = datetime.fromtimestamp(row["timestamp"], UTC).isoformat()
+        said = _line(str(row[SAID[row["feedback_type"]]]))
+        typer.echo(f"{_moment(moment)}  {row['feedback_type']}  on {_line(row['response_id'])}  {said}")
+    typer.echo(f"{_counted(len(found['feedback']), 'feedback row')}, session quality {found['session_quality']:g}")
 
 
 def _lake(context: typer.Context) -> "Lake":
