@@ -65,7 +65,9 @@ def write(path: Path, turns: Sequence[Row] = (), older: Sequence[Row] | None = N
                 continue
             database.execute(f"create table {table} ({DECLARED[table]}{TEXTS if texts else ''})")
             for number, row in enumerate(rows, 1):
-                insert(database, table, {"turn_number": number, TIMES[table]: at(minutes=number), **PLAIN[table], **row})
+                insert(
+                    database, table, {"turn_number": number, TIMES[table]: at(minutes=number), **PLAIN[table], **row}
+                )
         database.commit()
     return path
 
@@ -155,7 +157,9 @@ QUERIES = (
 STORED = (*DATED, "quarantine__rows", "core__turn_pairs", "core__turn_references", *QUERIES)
 
 
-def derive(home: Path, as_of: datetime | None = AS_OF, environ: Mapping[str, str] | None = None, **choice: Any) -> Derived:
+def derive(
+    home: Path, as_of: datetime | None = AS_OF, environ: Mapping[str, str] | None = None, **choice: Any
+) -> Derived:
     """Everything of a run up to the tables about turns, published."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("BATCH_ROWS", "SCAN_BATCH_ROWS"):  # a batch of typed rows comes before every read
