@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
+from dagster_project.contracts.session_columns import REFUSED
 from dagster_project.mill_run import STOP
 from dagster_project.publish import Mill, inputs_hash, spec, sql_table, table_result
 from dagster_project.queries import query
@@ -33,10 +34,23 @@ metric__satisfaction_daily = sql_table("metric__satisfaction_daily")
             kinds=("polars",),
         )
     ],
+    check_specs=[
+        dg.AssetCheckSpec(
+            "no_frozen_day_shrank",
+            asset="metric__restatements",
+            description="no recomputation of a frozen day with fewer sessions had to be refused (S3)",
+        )
+    ],
 )
 def metric__restatements(mill: Mill) -> Iterator[dg.MaterializeResult]:
     STOP.check()
     entries = bring_restatements_up_to_date(mill)
     # made from the days that were frozen before, the table is the same when made from those that are frozen now
     mill.lake.catalog.inputs["metric__session_daily"] = inputs_hash(mill, query("metric__session_daily"))
-    yield table_result(mill, "metric__restatements", is_current=entries == 0, more={"new_entries": entries})
+    refused = entries.filter(entries["why"] == REFUSED)
+    stayed = dg.AssetCheckResult(
+        asset_key="metric__restatements", check_name="no_frozen_day_shrank", severity=dg.AssetCheckSeverity.WARN,
+        passed=refused.is_empty(), metadata={"days": ", ".join(map(str, refused["date"].unique().sort()))},
+    )  # fmt: skip
+    more = {"new_entries": entries.height}
+    yield table_result(mill, "metric__restatements", [stayed], is_current=entries.is_empty(), more=more)

@@ -168,7 +168,8 @@ def _satisfaction_shares(said: Any) -> Mapping[str, float]:
     if not said:
         return {}
     if isinstance(said, str):
-        said = dict(part.strip().split("=", 1) if "=" in part else (part, "") for part in said.split(","))
+        parts = [part.partition("=") for part in said.split(",")]
+        said = {system.strip(): share.strip() for system, _, share in parts}
     if not isinstance(said, dict):
         raise GristmillError("satisfaction_shares must be a table such as { feedback = 0.5, sessions = 0.5 }")
     shares = {}

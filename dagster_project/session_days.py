@@ -135,7 +135,7 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     blamed = pl.col("reasons").list.eval(pl.element().str.split(":").list.last())
     is_read = {c: ~blamed.list.contains(c) for c in ("session_id", "tenant_id")}
     now = _with_session(refused, known)
-    is_orphan = ~pl.col("is_known")
+    is_orphan = ~pl.col("is_known") & pl.lit(sessions.is_sampled(now["session_id"], run.config.sample_rate))
     is_mismatch = (pl.col("tenant_id") != pl.col("session_tenant_id")).fill_null(False)
     is_other = (
         pl.when(pl.col(f"was {ORPHAN}") | is_read["session_id"]).then(pl.col(f"was {ORPHAN}") != is_orphan)

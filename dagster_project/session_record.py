@@ -4,7 +4,9 @@ The state is an input first (`bring_session_state_up_to_date`) and is written la
 before is compared with what is about to be; nothing here reads a clock, so a second run adds nothing.
 """
 
+from collections.abc import Mapping
 from datetime import date, timedelta
+from pathlib import Path
 
 import polars as pl
 
@@ -85,7 +87,7 @@ def bring_archive_up_to_date(run: MillRun) -> int:
     return written
 
 
-def _days_to_keep(run: MillRun, known: dict[date, object] | dict) -> list[date]:
+def _days_to_keep(run: MillRun, known: Mapping[date, Path]) -> list[date]:
     files = run.lake.files(SESSIONS)
     days = set(known)
     if files:
@@ -127,8 +129,8 @@ def _archive_days(run: MillRun, state: SessionState, days: list[date], sizes: di
 # --- restatements ------------------------------------------------------------------------------------------------
 
 
-def bring_restatements_up_to_date(run: MillRun) -> int:
-    """Store the log with what this run restates or refuses, and freeze; returns the number of new entries."""
+def bring_restatements_up_to_date(run: MillRun) -> pl.DataFrame:
+    """Store the log with what this run restates or refuses, and freeze; returns the new entries."""
     lake, state = run.lake, SessionState(run.lake.home)
     log = state.restatements()
     new = log.clear() if run.is_in_the_past else pl.concat([_restated(run), _refused(run, log)])
@@ -142,7 +144,7 @@ def bring_restatements_up_to_date(run: MillRun) -> int:
     if not now.equals(frozen):
         run.state_moves.append(state.stage_frozen(lake.staging, now))
         store(lake, FROZEN, [now])  # what the next run finds in the state
-    return new.height
+    return new
 
 
 def _read(lake: Lake, table: str) -> pl.DataFrame:

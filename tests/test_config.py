@@ -62,6 +62,8 @@ def test_every_key_of_a_file(folder: Path) -> None:
         review_batch = 50
         similarity_model = "our.models:load"
         similarity_threshold = 0.9
+        sample_rate = 0.5
+        satisfaction_shares = { feedback = 0.75, sessions = 0.25 }
         anonymity_k = 7
         token_budget = 16000
         busy_timeout_seconds = 2
@@ -108,6 +110,8 @@ def test_every_key_of_a_file(folder: Path) -> None:
         review_batch=50,
         similarity_model="our.models:load",
         similarity_threshold=0.9,
+        sample_rate=0.5,
+        satisfaction_shares={"feedback": 0.75, "sessions": 0.25},
         anonymity_k=7,
         token_budget=16000,
         busy_timeout_seconds=2.0,
@@ -301,3 +305,25 @@ def test_several_addresses_in_one_variable(given: str, places: list[str]) -> Non
 def test_a_password_is_not_shown() -> None:
     config = load(environ={"GRISTMILL_SESSIONS": "postgresql://u:secret@h/one"})
     assert "secret" not in repr(config)
+
+
+def test_satisfaction_shares() -> None:
+    """A table in the file, `system=share` in the environment; they must add up to 1."""
+
+    def shares(said: str) -> Mapping[str, float]:
+        return load(environ={"GRISTMILL_SATISFACTION_SHARES": said}).satisfaction_shares
+
+    assert shares("") == {}
+    assert shares("feedback=0.5, sessions=0.5") == {"feedback": 0.5, "sessions": 0.5}
+    for said, told in {
+        "feedback=1,nobody=0": "'nobody' is none of",
+        "feedback=0.5": "must add up to 1, not 0.5",
+        "feedback=2": "must be between 0 and 1",
+        "feedback": "must be a number",
+    }.items():
+        assert told in complaint(environ={"GRISTMILL_SATISFACTION_SHARES": said})
+    assert "must be a table" in complaint(write(Path("gristmill.toml"), "satisfaction_shares = 3"))
+
+
+def test_a_sample_of_nothing() -> None:
+    assert "sample_rate must be above 0" in complaint(environ={"GRISTMILL_SAMPLE_RATE": "0"})
