@@ -49,11 +49,12 @@ def conversations_in_period(
 
     Where neither the question nor a reaction tells whose they are, what is `configured` does.
     """
-    active = where(lake, CORE, pl.col("is_active") & period.condition)
-    places = _places(where(lake, CORE, _of(period.tenant, period.project))) or list(configured)
+    active = _scan(lake).filter(pl.col("is_active") & period.condition)
+    places = _places(_scan(lake).filter(_of(period.tenant, period.project))) or list(configured)
     found = (
         active.group_by(*PLACE, "conversation_id")
         .agg(pl.col("occurred_at").max().alias("last_activity_at"))
+        .collect(engine="streaming")
         .with_columns(pl.col(name).fill_null("").alias(f"{name}_key") for name in PLACE)
         .sort(
             "last_activity_at", "conversation_id", *(f"{n}_key" for n in PLACE), descending=[True, False, False, False]
@@ -62,9 +63,8 @@ def conversations_in_period(
     if cursor is not None:
         found = found.filter(_is_behind(_decoded(cursor, period)))
     page = found.head(limit)
-    rows = active.join(
-        page.select(*PLACE, "conversation_id"), on=[*PLACE, "conversation_id"], how="semi", nulls_equal=True
-    )
+    shown = page.lazy().select(*PLACE, "conversation_id")
+    rows = active.join(shown, on=[*PLACE, "conversation_id"], how="semi", nulls_equal=True).collect(engine="streaming")
     by_conversation = _with_texts(lake, rows).partition_by(*PLACE, "conversation_id", as_dict=True)
     items = []
     for row in page.rows(named=True):
@@ -164,7 +164,7 @@ def turns_with_feedbacks(
     rows = where(lake, CORE, (pl.col("conversation_id") == conversation_id) & _of(tenant, project))
     if rows.is_empty():
         raise GristmillError(f"no reaction of conversation {conversation_id!r} is known")
-    if len(places := _places(rows)) > 1:
+    if len(places := _places(rows.lazy())) > 1:
         known = ", ".join(f"{t or '-'}/{p or '-'}" for t, p in places)
         raise GristmillError(f"several have a conversation {conversation_id!r}: name --tenant and --project ({known})")
     if turn_id is not None:
@@ -245,8 +245,13 @@ def _of(tenant: str | None, project: str | None) -> pl.Expr:
     return pl.all_horizontal(pl.lit(True), *(pl.col(n) == value for n, value in asked.items() if value is not None))
 
 
-def _places(rows: pl.DataFrame) -> list[Place]:
-    return rows.select(*PLACE).unique().sort(*PLACE).rows()
+def _scan(lake: Lake) -> pl.LazyFrame:
+    files = lake.files(CORE)
+    return pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[CORE].empty().lazy()
+
+
+def _places(rows: pl.LazyFrame) -> list[Place]:
+    return rows.select(*PLACE).unique().collect(engine="streaming").sort(*PLACE).rows()
 
 
 def _only(places: Sequence[Place], part: int) -> str | None:

@@ -21,11 +21,14 @@ META = ("rn", "origin")
 NUMBERS = ("DOUBLE", "UBIGINT", "BIGINT", "HUGEINT", "UHUGEINT")
 WHOLE_NUMBERS = NUMBERS[1:]
 TEXT, NOTHING = "VARCHAR", "NULL"
-# A flat repr whose strings begin with no colon and hold no quote, backslash or control character: changing its quotes and
-# names makes it JSON.
+# A flat repr whose strings begin with no colon and hold no quote, backslash or control character, but for one in double
+# quotes at most (Python's choice for a text with an apostrophe): changing its quotes and names makes it JSON.
 _STRING = r"""'(?:[^:'"\\\x00-\x1f][^'"\\\x00-\x1f]*)?'"""
-_VALUE = rf"(?:{_STRING}|None|True|False|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)"
+_QUOTED = r'''"[^"\\\x00-\x1f]*"'''
+_VALUE = rf"(?:{_STRING}|{_QUOTED}|None|True|False|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)"
 PLAIN_REPR = rf"^\{{{_STRING}: {_VALUE}(?:, {_STRING}: {_VALUE})*\}}$"
+MOST_DOUBLE_QUOTES = 2
+AROUND_QUOTED = r'^([^"]*)("[^"]*")?([^"]*)$'
 NAMES = {"None": "null", "True": "true", "False": "false"}
 
 
@@ -63,13 +66,20 @@ def as_json(texts: pl.Series) -> pl.Series:
 
 def _literals_as_json(bodies: pl.Series) -> pl.Series:
     """Python dict literals as JSON: most of them by changing characters, the others one by one."""
-    changed = bodies
-    for name, word in NAMES.items():  # a quote ends a key here: no string holds one
-        changed = changed.str.replace_all(f"': {name}", f"': {word}", literal=True)
-    changed = changed.str.replace_all("'", '"', literal=True)
-    is_plain = bodies.str.contains(PLAIN_REPR)
+    is_plain = bodies.str.contains(PLAIN_REPR) & (bodies.str.count_matches('"') <= MOST_DOUBLE_QUOTES)
+    parts = (
+        bodies.to_frame("body").select(pl.col("body").str.extract_groups(AROUND_QUOTED).alias("parts")).unnest("parts")
+    )
+    before, quoted, after = parts.get_columns()
+    changed = pl.select(pl.concat_str(_changed(before), quoted.fill_null(""), _changed(after))).to_series()
     places = (~is_plain).arg_true()
     return changed.scatter(places, [_literal_as_json(body) for body in bodies.gather(places)])
+
+
+def _changed(texts: pl.Series) -> pl.Series:
+    for name, word in NAMES.items():  # a quote ends a key here: no string holds one
+        texts = texts.str.replace_all(f"': {name}", f"': {word}", literal=True)
+    return texts.str.replace_all("'", '"', literal=True)
 
 
 def _literal_as_json(body: str) -> str | None:

@@ -5,6 +5,7 @@ chat messages and embeddings, is never selected. Only row-local rules live here;
 `core__reactions.sql`'s.
 """
 
+from functools import lru_cache
 from urllib.parse import quote
 
 import polars as pl
@@ -19,6 +20,7 @@ REACTIONS = ("ok", "not_ok", "neutral")
 ORIGINS = ("user", "machine")
 REACTION_TAGS = ("artifact:turn.log.reaction", "kind:turn.log.reaction")  # the second is a historical mistake
 TURN_LOG_TAG = "artifact:turn.log"
+PLAIN_NAME = "^[A-Za-z0-9_.~-]*$"  # which an address takes as it is
 ALTERNATIVES = {"hosted_uri", "s3_uri", "track_id"}  # a table of one generation lacks some of them
 
 
@@ -192,13 +194,19 @@ def _refused(known: pl.Series, problems: dict[str, pl.Series]) -> pl.Series:
 def _rn(rows: pl.DataFrame, stored: pl.Series) -> pl.Expr:
     """The resource name: the payload's, else rebuilt from the row; null where a part of it is unknown."""
     users = rows["user_id"].unique().drop_nulls()
-    quoted = [quote(user, safe="") for user in users]
+    users = users.filter(~users.str.contains(PLAIN_NAME))
+    quoted = [_quoted(user) for user in users]
     parts = [
         pl.lit("ef"), pl.col("tenant"), pl.col("project"), pl.lit("chatbot"), pl.lit("message"),
-        pl.col("user_id").replace_strict(users, quoted, default=None, return_dtype=pl.String),
+        pl.col("user_id").replace(users, pl.Series(quoted, dtype=pl.String)),
         pl.col("conversation_id"), pl.col("turn_id"), pl.col("role"), pl.col("message_id"),
     ]  # fmt: skip
     return pl.coalesce(pl.lit(_blank_to_null(stored)), pl.concat_str(parts, separator=":")).alias("rn")
+
+
+@lru_cache(65_536)
+def _quoted(name: str) -> str:
+    return quote(name, safe="")
 
 
 def _is_blank(column: str) -> pl.Expr:

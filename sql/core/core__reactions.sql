@@ -3,7 +3,8 @@
 -- inputs: raw_reactions__reactions, raw_reactions__turn_logs
 -- params: as_of
 
-with reactions as (
+-- not materialized: what looks across all rows looks at few columns, and the last step is one pass with small tables joined
+with reactions as not materialized (
     select
         reaction_id, id, tenant, project, conversation_id, turn_id,
         -- nobody in particular (G9)
@@ -14,26 +15,57 @@ with reactions as (
     where occurred_at < $as_of
 ),
 
-superseded as (
+repeated as (
     -- arrival decides, never ts: that is the client's
-    select reaction_id
+    select tenant, project, user_id, conversation_id, turn_id, max(id) as latest_id
     from reactions
     where origin = 'user'
-    qualify row_number() over (partition by tenant, project, user_id, conversation_id, turn_id order by id desc) > 1
+    group by all
+    having count(*) > 1
+),
+
+superseded as (
+    select reactions.reaction_id
+    from reactions
+    inner join repeated
+        on reactions.conversation_id = repeated.conversation_id
+        and reactions.turn_id = repeated.turn_id
+        and reactions.user_id is not distinct from repeated.user_id
+        and reactions.tenant is not distinct from repeated.tenant
+        and reactions.project is not distinct from repeated.project
+    where reactions.origin = 'user' and reactions.id < repeated.latest_id
+),
+
+copied as (
+    select tenant, project, conversation_id, turn_id, reaction_text, reaction, occurred_at, min(id) as first_id
+    from reactions
+    where is_through_the_gate
+    group by all
+    having count(*) > 1
 ),
 
 copies as (
-    select reaction_id
+    select reactions.reaction_id
     from reactions
-    where is_through_the_gate
-    qualify row_number() over (
-        partition by tenant, project, conversation_id, turn_id, reaction_text, reaction, occurred_at order by id
-    ) > 1
+    inner join copied
+        on reactions.conversation_id = copied.conversation_id
+        and reactions.turn_id = copied.turn_id
+        and reactions.reaction_text = copied.reaction_text
+        and reactions.occurred_at = copied.occurred_at
+        and reactions.reaction is not distinct from copied.reaction
+        and reactions.tenant is not distinct from copied.tenant
+        and reactions.project is not distinct from copied.project
+    where reactions.is_through_the_gate and reactions.id > copied.first_id
 ),
 
-known_turns as (
-    select distinct tenant, project, conversation_id, turn_id
-    from raw_reactions__turn_logs
+orphans as (
+    select reactions.reaction_id
+    from reactions
+    anti join raw_reactions__turn_logs as logs
+        on reactions.conversation_id = logs.conversation_id
+        and reactions.turn_id = logs.turn_id
+        and reactions.tenant is not distinct from logs.tenant
+        and reactions.project is not distinct from logs.project
 ),
 
 judged as (
@@ -41,7 +73,7 @@ judged as (
         reactions.reaction_id, reactions.tenant, reactions.project, reactions.conversation_id, reactions.turn_id,
         reactions.user_id, reactions.origin, reactions.reaction, reactions.confidence, reactions.occurred_at,
         reactions.event_date, reactions.rn, reactions.source_file,
-        known_turns.turn_id is null as is_orphan,
+        orphans.reaction_id is not null as is_orphan,
         case
             when superseded.reaction_id is not null then 'superseded'
             when reactions.origin = 'user' and reactions.reaction is null then 'cleared'
@@ -54,11 +86,7 @@ judged as (
     from reactions
     left join superseded on reactions.reaction_id = superseded.reaction_id
     left join copies on reactions.reaction_id = copies.reaction_id
-    left join known_turns
-        on reactions.conversation_id = known_turns.conversation_id
-        and reactions.turn_id = known_turns.turn_id
-        and reactions.tenant is not distinct from known_turns.tenant
-        and reactions.project is not distinct from known_turns.project
+    left join orphans on reactions.reaction_id = orphans.reaction_id
 )
 
 select
