@@ -98,7 +98,10 @@ def _sampled(run: MillRun, rows: pl.DataFrame, key: str) -> pl.DataFrame:
 
 
 def known_sessions(run: MillRun) -> pl.DataFrame:
-    """`session_id` and `session_tenant_id` of every session: those read, those refused, those the archive keeps."""
+    """`session_id` and `session_tenant_id` of every session: those read, those refused, those the archive keeps.
+
+    One that is known twice is judged by the first: what the source says now.
+    """
     shape = {"session_id": pl.String, "session_tenant_id": pl.String}
     files = run.lake.files(SESSIONS)
     parts = [pl.DataFrame(schema=shape)]
@@ -113,13 +116,13 @@ def known_sessions(run: MillRun) -> pl.DataFrame:
     archived = SessionState(run.lake.home).archived()
     if archived is not None:
         parts.append(archived.select("session_id", session_tenant_id="tenant_id").collect())
-    return pl.concat(parts).unique("session_id", keep="first", maintain_order=True)
+    return pl.concat(parts)
 
 
 def _with_session(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
     """Beside each feedback whether its session is known, and whose it is. Looks the few up among the many."""
     meant = known.filter(pl.col("session_id").is_in(rows["session_id"].unique().implode()))
-    meant = meant.with_columns(pl.lit(True).alias("is_known"))
+    meant = meant.unique("session_id", keep="first", maintain_order=True).with_columns(pl.lit(True).alias("is_known"))
     joined = rows.join(meant, on="session_id", how="left", maintain_order="left")
     return joined.with_columns(pl.col("is_known").fill_null(False))
 
@@ -146,8 +149,10 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     published = [(p, stored.version) for p, stored in sorted(run.lake.published.tables.get(SESSIONS, {}).items())]
     if files and run.lake.versions(SESSIONS) != published:
         kept = pl.scan_parquet(files, hive_partitioning=False).select("session_id", "tenant_id", "event_date")
-        good = known.lazy().select(
-            "session_id", pl.col("session_tenant_id").alias("tenant_id"), pl.lit(True).alias("is_good")
+        good = (
+            known.lazy()
+            .unique("session_id", keep="first", maintain_order=True)
+            .select("session_id", pl.col("session_tenant_id").alias("tenant_id"), pl.lit(True).alias("is_good"))
         )
         # of a refused session without a readable tenant the tenant is anyone's
         anyone = good.filter(pl.col("tenant_id").is_null()).select("session_id")
