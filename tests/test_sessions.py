@@ -398,3 +398,23 @@ def test_a_smaller_sample_does_not_empty_the_archive(home: Path) -> None:
     assert rows(home, "select session_id from archive__sessions order by 1") == archived
     assert rows(home, "select total_sessions, sample_rate from feedback_metrics_daily") == [(30, 1.0)]
     assert "refused" in {why for *_, why in rows(home, LOG)}
+
+
+def test_two_files(home: Path) -> None:
+    """United by key: equal rows are one, of others the later counts."""
+    tables = {
+        "ai_sessions": [session("s1", context_document_ids=["d1"]), session("s2", context_document_ids=["d1"])],
+        "session_feedback": [feedback("f1", "s1", error_categories=["other"]), feedback("f2", "s2")],
+        "session_outputs": [{"session_id": "s1", "original": "ab", "revised": "ac"}],
+    }
+    path = write(home, tables)
+    second = shutil.copyfile(path, path.with_name("sessions_fallback.db"))
+    change(second, "update ai_sessions set context_document_ids = '[\"d2\"]' where id = 's2'",
+           "update session_feedback set error_categories = '[\"hallucination\"]' where id = 'f1'")  # fmt: skip
+    told = mill(home)
+    assert told.endswith("read 8 = kept 4 + quarantined 2 + copies 2\n")
+    assert reasons(home) == {"f1": ["conflict:id"], "s2": ["conflict:id"]}
+    assert rows(home, "select session_id, document_ids, error_categories, edit_distance_pct from core__sessions order by 1") == [
+        ("s1", ["d1"], ["hallucination"], 67), ("s2", ["d2"], [], None),
+    ]  # fmt: skip
+    assert rows(home, "select count(*) from raw_sessions__outputs") == [(1,)]
