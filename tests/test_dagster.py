@@ -95,7 +95,7 @@ def test_checks_that_block() -> None:
     graph = defs.resolve_asset_graph()
     blocking = {key: graph.get(key).blocking for key in graph.asset_check_keys}
     assert blocking
-    assert {key.name for key, blocks in blocking.items() if not blocks} == {"no_drift", "log_is_readable"}
+    assert {key.name for key, blocks in blocking.items() if not blocks} == {"no_drift", "no_frozen_day_shrank", "log_is_readable"}
 
 
 # --- conventions -------------------------------------------------------------------------------------------------
