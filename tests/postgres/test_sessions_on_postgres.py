@@ -51,7 +51,7 @@ def acceptable(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
 
 
 def _with_uuids(row: Row) -> Row:
-    named = {name: as_uuid(row[name]) if row[name] else None for name in IDS if name in row}
+    named: Row = {name: as_uuid(row[name]) if row[name] else None for name in IDS if name in row}
     if row.get("context_document_ids"):
         named["context_document_ids"] = [as_uuid(name) for name in row["context_document_ids"]]
     return row | named
