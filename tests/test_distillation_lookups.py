@@ -166,7 +166,7 @@ def test_in_words_and_as_json(config: Config) -> None:
     ):
         assert words in told
     found = strict(gristmill(config.home, "why", name, "--json").stdout)
-    assert list(found) == ["id", "feedback", "distilled", "quarantined", "examples"]
+    assert list(found) == ["id", "feedback", "distilled", "turns", "reactions", "quarantined", "examples"]
 
 
 def test_feedback_is_told_as_before(tmp_path_factory: pytest.TempPathFactory) -> None:

@@ -20,7 +20,7 @@ def test_a_source_that_comes_and_goes(fresh: Path) -> None:
     assert examples(fresh) == 0
     assert not [name for name in catalog(fresh)["sources"] if name.startswith("raw_distillation__")]
     elsewhere.rename(source)
-    assert "  distillation read " in run(fresh).stdout
+    assert "  distillation  read " in run(fresh).stdout
     assert examples(fresh) > 0
     source.rename(elsewhere)
     run(fresh)
