@@ -7,6 +7,7 @@ import polars as pl
 
 from dagster_project.contracts import TABLES
 from dagster_project.errors import GristmillError
+from dagster_project.extract import TableSpec
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
 from dagster_project.raw_tables import Account, DatedIntake, unknown_words
@@ -29,7 +30,7 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
 
     def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
         rows = conversations.without_blanks(rows, spec, file.database)
-        return conversations.canonical(rows, spec, texts[file.label], file.label)
+        return conversations.canonical(rows, spec, texts[file.label], _key_file(file, spec))
 
     def store_kept(rows: pl.DataFrame) -> None:
         store_days(run.lake, asset, rows)
@@ -53,6 +54,12 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
     stored["unknown_words"] = account.unknown_words = known
     run.accounts[asset] = account
     return account
+
+
+def _key_file(file: OpenFile, spec: TableSpec) -> str:
+    """What stands for an unknown user in a turn's key: the file, and of its older table that too where it has both."""
+    has_both = spec is conversations.OLD_TURNS and conversations.TURNS.name in file.database.tables
+    return f"{file.label}:{spec.name}" if has_both else file.label
 
 
 def _unreadable_lines(

@@ -182,11 +182,25 @@ class SqliteDatabase:
     def read_all(self, spec: TableSpec) -> Iterator[pl.DataFrame]:
         yield from self._read(spec, "true", [])
 
-    def repeated_numbers(self, spec: TableSpec, column: str) -> list[int]:
-        """The whole numbers that stand in a column more than once."""
-        name = quoted(column)
-        query = f"select {name} as n from {quoted(spec.name)} where typeof({name}) = 'integer' group by 1 having count(*) > 1"
-        return [n for batch in self._stream(query, {"n": "0"}, [], BATCH_ROWS) for n in batch["n"].to_list()]
+    def shared_numbers(self, spec: TableSpec, number: str, within: str) -> tuple[list[int], list[tuple[int, str]]]:
+        """The whole numbers several rows have, and those several rows have within the same group ('' where it is unknown)."""
+        column, table = quoted(number), f"from {quoted(spec.name)} where typeof({quoted(number)}) = 'integer'"
+        group = (
+            f"ifnull(nullif(cast({quoted(within)} as text), 'default'), '')"
+            if within in self.shape(spec).present
+            else "''"
+        )
+        # bytes that are no text stand for nobody's group
+        group = f"case when typeof({group}) = 'text' then cast(cast({group} as text) as blob) end"
+        numbers = f"select {column} as n {table} group by 1 having count(*) > 1 order by 1"
+        pairs = f"select {column} as n, {group} as g {table} group by 1, 2 having count(*) > 1 order by 1, 2"
+        found = [n for batch in self._stream(numbers, {"n": "0"}, [], BATCH_ROWS) for n in batch["n"].to_list()]
+        twins = [
+            row
+            for batch in self._stream(pairs, {"n": "0", "g": "x''"}, [], BATCH_ROWS)
+            for row in decode_or_mark(batch, "g").drop_nulls().iter_rows()
+        ]
+        return found, twins
 
     def read_rows(self, spec: TableSpec, rowids: Sequence[int]) -> Iterator[pl.DataFrame]:
         condition = f"{self.shape(spec).rowid} in (select value from json_each(?))"

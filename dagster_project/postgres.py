@@ -174,14 +174,6 @@ class PostgresDatabase:
     def read_rows(self, spec: TableSpec, rowids: Sequence[int]) -> Iterator[pl.DataFrame]:
         yield from self._read(spec, self._table(spec).rowid.among(rowids))
 
-    def repeated_numbers(self, spec: TableSpec, column: str) -> list[int]:
-        """The whole numbers that stand in a column more than once."""
-        found = self._table(spec).column(column)
-        if found is None:
-            return []
-        query = f"select {found.sql}::int8 as n {self._from(spec)} group by 1 having count(*) > 1 and {found.sql} is not null"
-        return [n for batch in self._session.stream(query) for n in batch["n"].to_list()]
-
     def originals(self, spec: TableSpec, rowids: Sequence[int]) -> pl.DataFrame:
         """`source_rowid` and the row as stored, as JSON (G11); a rowid that is gone gives no row."""
         table = self._table(spec)

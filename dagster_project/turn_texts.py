@@ -29,8 +29,8 @@ NUMBERS_TOGETHER = 64  # folders whose state is kept as one digest
 ANYONES = 3  # the place of a folder anyone may use among those a turn may have
 DAYS_KEPT = 32  # transcripts kept in memory for the rows to come
 UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
-# A number that several users have: a transcript's line this far from a turn is about someone else's (seconds).
-SAME_TURN = 300.0
+# Of turns that only their time tells apart: a line or folder further from a turn than this is someone else's (seconds).
+SAME_INSTANT = 2.0
 # What a turn takes from its metadata.json where its row says nothing.
 FROM_METADATA: dict[str, type[pl.DataType]] = {
     "timestamp": pl.Float64, "validation_outcome": pl.String, "quality_score": pl.Float64,
@@ -50,10 +50,14 @@ _QUERY_SECTION = r"(?ms)^##[ \t]*0\.?[ \t]*User Query[^\n]*\n(.*?)(?:^##[ \t]*[0
 class TurnTexts:
     """What lies beside one database. Listed once; texts are read for the rows that ask."""
 
-    def __init__(self, folder: Path, shared_numbers: Sequence[int] = ()) -> None:
-        """`shared_numbers` are those of several users' turns: a text that does not tell whose it is is no one's then."""
+    def __init__(self, folder: Path, shared_numbers: Sequence[int] = (), twins: Sequence[tuple[int, str]] = ()) -> None:
+        """`shared_numbers` are those of several turns, `twins` number and session ('' = unknown) of several turns.
+
+        A text beside such turns is that of the one whose session it names, of twins the one whose time it has; else no one's.
+        """
         self.folder = folder
         self.shared_numbers = shared_numbers
+        self.twins = twins
         self.unreadable_lines: dict[str, int] = {}  # of the transcripts read so far, by day
         self._transcripts: dict[date, pl.DataFrame] = {}
 
@@ -77,8 +81,8 @@ class TurnTexts:
     @cached_property
     def _days(self) -> dict[date, Path]:
         folder = self.folder / "transcripts"
-        paths = sorted(folder.glob("[0-9]" * 8 + ".jsonl")) if folder.is_dir() else []
-        return {day: path for path in paths if (day := _day(path.stem)) is not None}
+        paths = sorted(folder.glob("[0-9]" * 8 + ".jsonl")) if folder.is_dir() and not folder.is_symlink() else []
+        return {day: path for path in paths if (day := _day(path.stem)) is not None and not path.is_symlink()}
 
     @property
     def transcript_days(self) -> set[str]:
@@ -89,6 +93,10 @@ class TurnTexts:
         parts: dict[str, list[str]] = {}
         for day, path in self._days.items():
             parts[f"transcript {day}"] = [_look(path)]
+        for number in self.shared_numbers if self.has_texts else ():
+            parts.setdefault(f"shared {number // NUMBERS_TOGETHER}", []).append(str(number))
+        for number, session in self.twins if self.has_texts else ():
+            parts.setdefault(f"shared {number // NUMBERS_TOGETHER}", []).append(f"{number} {session}")
         for folder, number, _ in self._folders.iter_rows():
             looks = [_look(self.folder / folder / name) for name in FILES]
             parts.setdefault(f"folders {number // NUMBERS_TOGETHER}", []).append(f"{folder} {looks}")
@@ -122,12 +130,16 @@ class TurnTexts:
             self._transcripts = {day: lines for day, lines in self._transcripts.items() if day in near}
         lines = pl.concat([pl.DataFrame(schema=_TRANSCRIPT), *(self._transcript(day) for day in sorted(near))])
         asked = rows.select("row_place", "turn_number", _known_id("session_id"), "row_at", "row_day")
-        asked = asked.drop_nulls("turn_number").with_columns(self._is_shared())
+        asked = self._with_doubts(asked.drop_nulls("turn_number"))
         distance = (pl.col("line_at") - pl.col("row_at")).abs()
         found = asked.join(lines.with_row_index("line"), on="turn_number").filter(
             ((pl.col("line_day") - pl.col("row_day")).dt.total_days().abs() <= 1)
             & (pl.col("line_session").eq_missing(pl.col("session_id")) | pl.col("line_session").is_null())
-            & (~pl.col("is_shared") | pl.coalesce(distance <= SAME_TURN, pl.col("line_session").is_not_null()))
+            & (
+                ~pl.col("is_shared")
+                | (pl.col("line_session").is_not_null() & ~pl.col("is_twin"))
+                | (distance <= SAME_INSTANT).fill_null(False)
+            )
         )
         # of several lines about a turn the one nearest in time counts, then the last
         found = found.sort(
@@ -137,8 +149,16 @@ class TurnTexts:
             found.select("row_place", "transcript_query", "turn_dir"), on="row_place", how="left", maintain_order="left"
         )
 
-    def _is_shared(self) -> pl.Expr:
-        return pl.col("turn_number").is_in(list(self.shared_numbers)).alias("is_shared")
+    def _with_doubts(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """`is_shared`: other turns have the number; `is_twin`: even within the session, so that only the time can tell."""
+        twins = pl.DataFrame(self.twins, schema={"turn_number": pl.Int64, "session": pl.String}, orient="row")
+        session = _known_id("session_id").fill_null("").alias("session")
+        marked = rows.with_columns(session).join(
+            twins.with_columns(pl.lit(True).alias("is_twin")), on=["turn_number", "session"], how="left",
+            maintain_order="left",
+        )  # fmt: skip
+        is_shared = pl.col("turn_number").is_in(list(self.shared_numbers)).alias("is_shared")
+        return marked.drop("session").with_columns(is_shared, pl.col("is_twin").fill_null(False))
 
     def _transcript(self, day: date) -> pl.DataFrame:
         if day not in self._transcripts:
@@ -151,12 +171,17 @@ class TurnTexts:
         """Per row the contents of its turn's folder, for rows that have one."""
         if not self.has_folders:
             return pl.DataFrame(schema={"row_place": pl.UInt32, **_FOLDER})
-        columns = ("row_place", "turn_number", "session_id", "folder", "owner", "order")
-        asked = rows.select("row_place", "turn_number", "user_id", "session_id", "turn_dir", "doc_path")
+        columns = ("row_place", "turn_number", "session_id", "timestamp", "folder", "owner", "order")
+        asked = rows.select("row_place", "turn_number", "user_id", "session_id", "timestamp", "turn_dir", "doc_path")
         given = pl.concat(
             [
                 asked.select(
-                    "row_place", "turn_number", "session_id", pl.col(column).alias("said"), pl.lit(n).alias("n")
+                    "row_place",
+                    "turn_number",
+                    "session_id",
+                    "timestamp",
+                    pl.col(column).alias("said"),
+                    pl.lit(n).alias("n"),
                 )
                 for n, column in enumerate(("turn_dir", "doc_path"))
             ]
@@ -176,10 +201,12 @@ class TurnTexts:
             [_contents(self.folder, folder) for folder in candidates["folder"].unique().sort().to_list()],
             schema=_FOLDER, orient="row",
         )  # fmt: skip
-        found = candidates.join(_parsed(contents), on="folder").with_columns(self._is_shared())
+        found = self._with_doubts(candidates.join(_parsed(contents), on="folder"))
         ours, theirs = _known_id("session_id"), _known_id("folder_session")
         is_strange = pl.col("owner").is_null() & (ours != theirs).fill_null(False)
-        is_vague = (pl.col("order") == ANYONES) & (ours.is_null() | theirs.is_null()) & pl.col("is_shared")
+        is_same_instant = ((pl.col("metadata_timestamp") - pl.col("timestamp")).abs() <= SAME_INSTANT).fill_null(False)
+        is_doubtful = pl.col("is_twin") | (pl.col("is_shared") & (ours.is_null() | theirs.is_null()))
+        is_vague = (pl.col("order") == ANYONES) & is_doubtful & ~is_same_instant
         best = found.filter(~is_strange & ~is_vague).sort("row_place", "order", "folder")
         return best.unique("row_place", keep="first", maintain_order=True).select("row_place", *_FOLDER)
 
@@ -208,7 +235,11 @@ class TurnTexts:
 
 def _turn_folders(root: Path, below: str, depth: int) -> Iterator[tuple[str, int, str | None]]:
     try:
-        entries = sorted(entry.name for entry in os.scandir(root / below) if entry.is_dir() and _is_clean(entry.name))
+        entries = sorted(
+            entry.name
+            for entry in os.scandir(root / below)
+            if entry.is_dir(follow_symlinks=False) and _is_clean(entry.name)
+        )
     except OSError:  # a folder we may not look into holds nothing for us
         return
     for name in entries:
@@ -313,6 +344,9 @@ def _contents(root: Path, folder: str) -> tuple[Any, ...]:
 
 
 def _text_of(path: Path, repairs: list[str]) -> str | None:
+    if path.is_symlink():  # it may lead out of the database's folder
+        repairs.append(f"link:{path.name}")
+        return None
     try:
         text = path.read_bytes().removeprefix(codecs.BOM_UTF8).decode()
     except FileNotFoundError:
@@ -368,5 +402,5 @@ def days_near(names: Iterable[str]) -> set[date]:
 
 
 def number_groups(names: Iterable[str]) -> list[int]:
-    """The groups of turn numbers whose folders changed."""
-    return [int(name.removeprefix("folders ")) for name in names if name.startswith("folders ")]
+    """The groups of turn numbers whose folders changed, or which other turns came to have, or have no longer."""
+    return sorted({int(name.split(" ")[1]) for name in names if name.startswith(("folders ", "shared "))})

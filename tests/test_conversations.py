@@ -186,7 +186,7 @@ def test_dirty_rows_are_refused_with_their_reasons(dirty_home: Path) -> None:
     """G5, G6, G11, F3: each with all its reasons and its original values."""
     found = rows(dirty_home, "quarantine__rows")
     expected = [(TURNS, key, reasons) for _, key, reasons in DIRTY]
-    expected.append((OLDER, "conversations.db/21", ["wrong_type:created_at"]))
+    expected.append((OLDER, "conversations.db:turn_index/21", ["wrong_type:created_at"]))
     assert sorted(((row["table"], row["key"], row["reasons"]) for row in found), key=str) == sorted(expected, key=str)
     assert {row["system"] for row in found} == {"conversations"}
     (original,) = (json.loads(row["row"]) for row in found if row["reasons"] == ["wrong_type:quality_score"])
@@ -207,7 +207,7 @@ def test_every_row_is_accounted_for(dirty_home: Path) -> None:
     kept = {row["turn_key"]: (row["source_file"], row["quality_score"]) for row in rows(dirty_home, NEW)}
     assert kept["ann/1"] == ("more.db", 0.1)
     # turn 9 of the older table is ann's, and one turn is one row
-    assert sorted(statuses(dirty_home)) == ["ann/1", "ann/30", "ann/9", "conversations.db/20"]
+    assert sorted(statuses(dirty_home)) == ["ann/1", "ann/30", "ann/9", "conversations.db:turn_index/20"]
 
 
 @pytest.mark.slow

@@ -24,18 +24,25 @@ def folder(tmp_path: Path) -> Path:
     return place
 
 
-def beside(folder: Path, *rows: Row, shared: tuple[int, ...] = ()) -> list[Row]:
+Twins = tuple[tuple[int, str], ...]
+
+
+def beside(folder: Path, *rows: Row, shared: tuple[int, ...] = (), twins: Twins = ()) -> list[Row]:
     """What lies beside a database for some rows of it."""
     schema = {
         "turn_number": pl.Int64, "user_id": pl.String, "session_id": pl.String, "timestamp": pl.Float64, "doc_path": pl.String,
     }  # fmt: skip
     plain = {"turn_number": 1, "user_id": "ann", "session_id": "s", "timestamp": at(), "doc_path": None}
-    return TurnTexts(folder, shared).beside(pl.DataFrame([plain | row for row in rows], schema=schema)).to_dicts()
+    return (
+        TurnTexts(folder, shared, twins).beside(pl.DataFrame([plain | row for row in rows], schema=schema)).to_dicts()
+    )
 
 
-def queries(folder: Path, *rows: Row, shared: tuple[int, ...] = ()) -> list[tuple[str | None, str | None]]:
+def queries(
+    folder: Path, *rows: Row, shared: tuple[int, ...] = (), twins: Twins = ()
+) -> list[tuple[str | None, str | None]]:
     """Per row what its transcript and what its folder says was asked."""
-    return [(row["transcript_query"], row["folder_query"]) for row in beside(folder, *rows, shared=shared)]
+    return [(row["transcript_query"], row["folder_query"]) for row in beside(folder, *rows, shared=shared, twins=twins)]
 
 
 def line(number: int = 1, query: str = "from the transcript", session: str | None = "s", **more: Any) -> Row:
@@ -87,9 +94,9 @@ def test_the_older_table_has_the_same_places(folder: Path) -> None:
     turn_folder(folder, "elsewhere/turn_000077", "folder 1", "said 1")
     transcript(folder, DAY, line(2, "transcript 2"))
     assert derive(home).queries == {
-        "conversations.db/1": ("folder 1", "folder"),
-        "conversations.db/2": ("transcript 2", "transcript"),
-        "conversations.db/3": ("topic 3", "topic"),
+        "conversations.db:turn_index/1": ("folder 1", "folder"),
+        "conversations.db:turn_index/2": ("transcript 2", "transcript"),
+        "conversations.db:turn_index/3": ("topic 3", "topic"),
     }
 
 
@@ -270,8 +277,8 @@ def test_a_turn_without_a_time_is_dated_by_its_metadata(folder: Path) -> None:
         "ann/1": ("2026-01-20", [], "query 1"),
         "ann/2": ("2026-01-21", ["timestamp:metadata"], "query 2"),
         "ann/3": ("2026-01-21", ["timestamp:metadata"], "query 3"),
-        "conversations.db/7": ("2026-01-21", ["timestamp:metadata"], "query 7"),
-        "conversations.db/8": ("2026-01-21", ["timestamp:metadata"], "query 8"),
+        "conversations.db:turn_index/7": ("2026-01-21", ["timestamp:metadata"], "query 7"),
+        "conversations.db:turn_index/8": ("2026-01-21", ["timestamp:metadata"], "query 8"),
     }
     assert found.reasons == [
         ("ann/4", ["missing:timestamp"]), ("ann/5", ["wrong_type:timestamp"]), ("ann/6", ["out_of_range:timestamp"]),
@@ -453,10 +460,13 @@ def test_a_shared_number_needs_a_line_of_ones_own_session_or_time(folder: Path) 
         line(4, "no session and no time", None, timestamp=None),
     )  # fmt: skip
     assert queries(folder, *two(), shared=(1,)) == [("ann asks", None), (None, None)]
-    near, far = {"timestamp": at(minutes=1)}, {"timestamp": at(hours=2)}
-    for number in (2, 3):
+    near, far = {"timestamp": at(minutes=1 / 60)}, {"timestamp": at(minutes=1)}
+    for number, twins in ((2, ()), (3, ((3, "s"),))):
         asked = [{"turn_number": number, **time} for time in (near, far)]
-        assert [query is not None for query, _ in queries(folder, *asked, shared=(number,))] == [True, False]
+        assert [query is not None for query, _ in queries(folder, *asked, shared=(number,), twins=twins)] == [
+            True,
+            False,
+        ]
         assert [query is not None for query, _ in queries(folder, *asked)] == [True, True]
     assert queries(folder, {"turn_number": 4}, shared=(4,)) == [(None, None)]
     assert queries(folder, {"turn_number": 4}) == [("no session and no time", None)]
@@ -571,3 +581,57 @@ def test_a_range_of_days_leaves_the_others_to_the_next_run(folder: Path) -> None
     later = derive(home, days=(date(2026, 1, 25), date(2026, 1, 25)))
     assert later.queries["ann/1"] == (None, None)
     assert derive(home).queries["ann/1"] == ("one", "transcript")
+
+
+# --- texts that are nobody else's ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("session", ["s", "default"])
+def test_one_line_and_one_folder_are_about_one_turn(folder: Path, session: str) -> None:
+    """Two users with the same numbers in the same (or an unknown) session: only the time tells whose a text is."""
+    home = folder.parent
+    rows: list[Row] = [
+        {"user_id": user, "session_id": session, "turn_number": number, "timestamp": at(minutes=minute), "topic": "own"}
+        for user, number, minute in (("ann", 1, 0), ("ann", 2, 1), ("bob", 1, 2), ("bob", 2, 3))
+    ]
+    write(source(home), rows)
+    transcript(folder, DAY, line(1, "ann asks", session), line(2, "ann goes on", session, timestamp=at(minutes=1)))
+    for user, number, minute in (("ann", 1, 0), ("bob", 2, 3)):
+        metadata = {"session_id": session, "timestamp": at(minutes=minute)}
+        turn_folder(folder, f"turn_{number:06}", f"{user} in a folder", f"said to {user}", metadata)
+    assert derive(home).queries == {
+        "ann/1": ("ann asks", "transcript"),
+        "ann/2": ("ann goes on", "transcript"),
+        "bob/1": ("own", "topic"),
+        "bob/2": ("bob in a folder", "folder"),
+    }
+
+
+def test_links_are_not_followed(folder: Path) -> None:
+    """They may lead out of the database's folder."""
+    home, elsewhere = folder.parent, folder.parent / "elsewhere"
+    turn_folder(elsewhere, "turn_000001", "secret", "secret", {"session_id": "s"})
+    (folder / "turn_000001").symlink_to(elsewhere / "turn_000001")
+    turn_folder(folder, "turn_000002", "open", None, {"session_id": "s"})
+    (folder / "turn_000002" / "response.md").symlink_to(elsewhere / "turn_000001" / "response.md")
+    transcript(elsewhere, DAY, line(3, "secret"))
+    (folder / "transcripts").symlink_to(elsewhere / "transcripts")
+    write(source(home), [{"turn_number": number, "timestamp": at(), "topic": "own"} for number in (1, 2, 3)])
+    found = derive(home)
+    assert {key: query for key, (query, _) in found.queries.items()} == {
+        "ann/1": "own",
+        "ann/2": "open",
+        "ann/3": "own",
+    }
+    assert found.raw["ann/2"]["response"] is None
+    assert found.raw["ann/2"]["repairs"] == ["link:response.md"]
+
+
+def test_a_number_that_comes_to_be_shared_takes_away_what_was_taken_for_granted(folder: Path) -> None:
+    """G2: the same sources give the same tables, whatever was there before."""
+    home = folder.parent
+    write(source(home), [{"turn_number": 1, "timestamp": at(), "topic": "own"}])
+    turn_folder(folder, "turn_000001", "whoever asks")
+    assert derive(home).queries == {"ann/1": ("whoever asks", "folder")}
+    add(source(home), {"user_id": "bob", "turn_number": 1, "timestamp": at(days=8), "topic": "other"})
+    assert derive(home).queries == {"ann/1": ("own", "topic"), "bob/1": ("other", "topic")}

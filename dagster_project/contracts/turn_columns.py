@@ -22,7 +22,10 @@ MACHINE_TARGETS = ("last_turn", "reference")
 
 # Names that mean something else about turns than about feedback.
 CORRECTION_TYPE = one_of(TURN_CORRECTIONS, "how the user rejected the answer (seed 1); null where not rejected")
-DECIDING_RULE = word("the rule that decided (docs/implicit.md); session_end, open or no_text where no message followed")
+DECIDING_RULE = word(
+    "the rule that decided (docs/implicit.md); session_end, open or no_text where no message followed, refers_back where "
+    "it is about an earlier turn"
+)
 TURN_KIND = one_of(("rejected", "accepted"), "what the next message says of the turn")
 
 TURN_COLUMNS: dict[str, Meaning] = {

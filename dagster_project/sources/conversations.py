@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from dagster_project.extract import TableSpec
+from dagster_project.extract import SqliteDatabase, TableSpec
 from dagster_project.instants import day_numbers, instant, repair_milliseconds
 from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import strings_at
@@ -23,9 +23,11 @@ OUTCOMES = ("approve", "revise", "retry", "fail")
 
 def texts_beside(database: SourceDatabase, spec: TableSpec) -> TurnTexts:
     """What lies beside a file; beside a Postgres database lies nothing."""
-    texts = TurnTexts(database.path.parent if isinstance(database.path, Path) else Path(os.devnull))
+    if not isinstance(database, SqliteDatabase):
+        return TurnTexts(Path(os.devnull))
+    texts = TurnTexts(database.path.parent)
     if texts.has_texts:
-        texts.shared_numbers = database.repeated_numbers(spec, "turn_number")
+        texts.shared_numbers, texts.twins = database.shared_numbers(spec, "turn_number", "session_id")
     return texts
 
 

@@ -6,7 +6,7 @@
 with pairs as (
     select
         turn_key, next_turn_key, next_at, user_id, session_id, occurred_at, feedback_status, feedback_confidence, reason,
-        refers_back, said_status, said_confidence, said_reason
+        said_status, said_confidence, said_reason
     from core__turn_pairs
     where occurred_at < $as_of
 ),
@@ -22,16 +22,16 @@ said_of_the_last_turn as (
         next_turn_key as message_turn_key, turn_key as last_turn_key, feedback_status as kind,
         feedback_confidence as confidence, reason, next_at as occurred_at, user_id, session_id
     from pairs
-    where next_turn_key is not null
+    where next_turn_key is not null and next_turn_key not in (select message_turn_key from found_targets)
 ),
 
-said_after_a_pause as (
-    -- no pair: the turn before is more than 30 minutes away, so only what the message says by itself counts
+said_of_an_earlier_turn as (
+    -- what the message says by itself: the turn before it is not what it is about
     select
         turn_key as message_turn_key, null as last_turn_key, said_status as kind, said_confidence as confidence,
         said_reason as reason, occurred_at, user_id, session_id
     from pairs
-    where refers_back and turn_key not in (select message_turn_key from said_of_the_last_turn)
+    where turn_key in (select message_turn_key from found_targets)
 ),
 
 said as (
@@ -39,7 +39,7 @@ said as (
     from said_of_the_last_turn
     union all
     select message_turn_key, last_turn_key, kind, confidence, reason, occurred_at, user_id, session_id
-    from said_after_a_pause
+    from said_of_an_earlier_turn
 )
 
 select

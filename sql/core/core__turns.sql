@@ -1,15 +1,31 @@
 -- One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).
 -- grain: turn_key (unordered)
--- inputs: core__turn_pairs
+-- inputs: core__turn_pairs, core__turn_references
 -- params: as_of
 
-with pairs as (
+with references_back as (
+    select message_turn_key
+    from core__turn_references
+    where rank = 1
+),
+
+pairs as (
+    -- a message about an earlier turn says nothing of the last one (C6)
     select
-        turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date, feedback_status,
-        feedback_confidence, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
-        validation_outcome, quality_score, intent, strategy_summary, prompt_key, query_source, response_source, source_file
-    from core__turn_pairs
-    where occurred_at < $as_of
+        turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date,
+        if(is_about_another, 'neutral', feedback_status) as feedback_status,
+        if(is_about_another, 0.5, feedback_confidence) as feedback_confidence,
+        if(is_about_another, null, correction_type) as correction_type,
+        next_turn_id, next_at, similarity,
+        if(is_about_another, 'refers_back', reason) as reason,
+        source_status, source_confidence, validation_outcome, quality_score, intent, strategy_summary, prompt_key,
+        query_source, response_source, source_file
+    from (
+        select core__turn_pairs.*, message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
+        from core__turn_pairs
+        left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
+        where occurred_at < $as_of
+    )
 ),
 
 runs as (

@@ -258,13 +258,26 @@ def test_after_a_pause_a_reference_says_what_it_says_by_itself(tmp_path: Path) -
         last(4, refers_back=True, **(said | {"said_status": "neutral"})), last(5, refers_back=True, **said),
         last(6, **said),
     ]  # fmt: skip
-    references = [target(message, 1, 1, 0.5) for message in (2, 3, 4, 6)]
+    references = [target(message, 1, 1, 0.5) for message in (2, 3, 4)]
     (signal,) = machine(tmp_path, rows, references)
     assert signal == {
         "message_turn_key": "u1/2", "target_turn_key": "u1/1", "target_kind": "reference", "kind": "accepted",
         "confidence": 0.7, "reason": "thanks", "occurred_at": at(598), "user_id": "u1", "session_id": "s1",
         "targets": [{"turn_key": "u1/1", "score": 0.5}],
     }  # fmt: skip
+
+
+def test_a_message_about_an_earlier_turn_says_nothing_of_the_last_one(tmp_path: Path) -> None:
+    """C6: the innocent turn is neutral and stays reusable; without a target the message is about the last turn after all."""
+    rows = [followed(1, "rejected", 0.9), followed(2, "accepted", 0.7), last(3)]
+    found = run_sql(tmp_path, "core__turns", {PAIRS: rows, "core__turn_references": [target(2, 1, 9, 0.5)]})
+    told = found.select(
+        "turn_key", "feedback_status", "feedback_confidence", "reason", "is_reusable", "satisfaction_score"
+    )
+    assert told.rows()[:2] == [
+        ("u1/1", "neutral", 0.5, "refers_back", True, None),
+        ("u1/2", "accepted", 0.7, "because", True, 0.5),
+    ]
 
 
 # --- metric__turn_daily ---------------------------------------------------------------------------------------------------------
