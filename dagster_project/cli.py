@@ -58,13 +58,15 @@ def settings() -> configuration.Config:
 def demo(
     rows: Annotated[
         int,
-        typer.Option(min=0, help="How many feedback rows; a fifth as many distilled examples, a third as many turns."),
+        typer.Option(min=0, help="How many feedback rows; the other systems get a share of that."),
     ] = 6000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same rows.")] = 1,
 ) -> None:
     """Write demo source databases, dirty rows included, under <home>/sources."""
     from dagster_project.demo.distillation import write_distillation
     from dagster_project.demo.feedback import write_feedback_files
+    from dagster_project.demo.reaction_sources import write_reactions
+    from dagster_project.demo.session_sources import write_sessions
     from dagster_project.demo.turn_sources import write_turns
     from dagster_project.lock import make_home
 
@@ -72,14 +74,19 @@ def demo(
     make_home(home)
     folder = home / "sources"
     folder.mkdir(exist_ok=True)
-    planted = write_feedback_files(folder, rows, seed)
-    distilled = rows // 5
-    links = write_distillation(folder / "distillation.db", distilled, seed, feedback=folder / "feedback.db")
-    turns = rows // 3
-    said = write_turns(folder, turns, seed, feedback=folder / "feedback.db")
-    typer.echo(f"wrote {rows:,} feedback rows, {distilled:,} distilled interactions and {turns:,} turns to {folder}")
-    for system, counts in (("feedback", planted), ("distillation", links), ("conversations", said)):
-        told = (f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(counts.items()))
+    counts = {"feedback": rows, "distillation": rows // 5, "conversations": rows // 3, "reactions": rows // 4}
+    counts["sessions"] = rows // 4
+    feedback = folder / "feedback.db"
+    planted = {
+        "feedback": write_feedback_files(folder, rows, seed),
+        "distillation": write_distillation(folder / "distillation.db", counts["distillation"], seed, feedback=feedback),
+        "conversations": write_turns(folder, counts["conversations"], seed, feedback=feedback),
+        "reactions": write_reactions(folder, counts["reactions"], seed, turns=folder / "conversations.db"),
+        "sessions": write_sessions(folder, counts["sessions"], seed),
+    }
+    typer.echo(f"wrote {', '.join(f'{count:,} {system}' for system, count in counts.items())} to {folder}")
+    for system, hazards in planted.items():
+        told = (f"{count} {hazard.replace('_', ' ')}" for hazard, count in sorted(hazards.items()))
         typer.echo(f"planted in {system}: {', '.join(told)}")
 
 

@@ -88,6 +88,9 @@ def read(path: Path, table: str) -> Iterable[Row]:
             return
         cursor = database.execute(f"select rowid as rowid_, * from {table}")
         names = [column[0] for column in cursor.description]
+        has_both = database.execute(
+            "select count(*) from sqlite_master where name in ('turns', 'turn_index')"
+        ).fetchone() == (2,)
         stored = [dict(zip(names, values, strict=True)) for values in cursor]
     numbers = [row.get("turn_number") for row in stored]
     for values in stored:
@@ -102,7 +105,8 @@ def read(path: Path, table: str) -> Iterable[Row]:
             row["is_bad"] = row["at"] is None or row["turn_number"] is None
         if not row["is_bad"]:
             row["user"], row["session"] = known(row["user_id"]), known(row["session_id"])
-            row["turn_key"] = f"{row['user'] or path.name}/{row['turn_number']}"
+            nobody = f"{path.name}:turn_index" if has_both and table == "turn_index" else path.name
+            row["turn_key"] = f"{row['user'] or nobody}/{row['turn_number']}"
         yield row
 
 
@@ -251,6 +255,7 @@ def with_feedback(turns: list[Row], as_of: datetime, threshold: float) -> list[R
         following |= {one["turn_key"]: two for one, two in pairwise(thread) if two["at"] - one["at"] <= GAP}
     told = [(row, following[row["turn_key"]]) for row in turns if has_text(following.get(row["turn_key"]))]
     verdicts = dict(zip((row["turn_key"] for row, _ in told), detected(told, threshold), strict=True))
+    verdicts |= elsewhere(threads.values(), verdicts)
     for row in turns:
         after = following.get(row["turn_key"])
         silence = "no_text" if after else "open" if as_of - row["at"] < GAP else "session_end"
@@ -269,6 +274,25 @@ def with_feedback(turns: list[Row], as_of: datetime, threshold: float) -> list[R
             in_a_row = in_a_row + 1 if row["feedback_status"] == "rejected" else 0
             row["consecutive_rejections"], row["thread"] = in_a_row, number
     return turns
+
+
+def elsewhere(threads: Iterable[list[Row]], verdicts: dict[str, Row]) -> dict[str, Row]:
+    """C6: what is said of a turn by a message that means an earlier one is not about it, if there is an earlier one."""
+    found = {}
+    for thread in threads:
+        for (one, two), back in zip(pairwise(thread), refers_back(texts(thread[1:], "query")), strict=True):
+            before = [row["at"] for row in thread if two["at"] - timedelta(days=365) <= row["at"] < two["at"]]
+            said = verdicts.get(one["turn_key"])
+            if (
+                back
+                and said
+                and said["feedback_status"] != "neutral"
+                and two["at"] - one["at"] <= GAP
+                and len(before) > 1
+            ):
+                about_another = {"feedback_status": "neutral", "feedback_confidence_": 0.5, "correction_type": None}
+                found[one["turn_key"]] = said | about_another | {"reason": "refers_back"}
+    return found
 
 
 def has_text(row: Row | None) -> bool:
