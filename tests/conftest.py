@@ -162,11 +162,16 @@ def made_once(tmp_path_factory: pytest.TempPathFactory, name: str) -> Iterator[t
 
 @pytest.fixture(scope="session")
 def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sources and nothing else. Not to be changed."""
+    """Sources of feedback and distillation, and nothing else: the other systems have tests of their own. Not to be changed."""
     with made_once(tmp_path_factory, "demo_home") as (home, is_new):
         if is_new:
             done = gristmill(home, "demo", "--rows", str(DEMO_ROWS))
             assert done.returncode == 0, done.stderr
+            for path in (home / "sources").iterdir():
+                if path.is_dir():
+                    shutil.rmtree(path)
+                elif not path.name.startswith(("feedback", "distillation")):
+                    path.unlink()
             for source in (home / "sources").glob("feedback*.db"):
                 change(source, f"delete from feedback where timestamp between 0 and {FIRST_SECOND_KEPT}")
         return home
