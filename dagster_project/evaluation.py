@@ -91,11 +91,8 @@ def _as_text(value: str | None) -> str | None:
 
 def judged(rows: pl.DataFrame, model: TextModel, threshold: float = SIMILARITY_THRESHOLD) -> pl.DataFrame:
     """The rows with what the detector says of them."""
-    intents = (
-        pl.col(name).str.strip_chars().str.to_lowercase().replace("", None) for name in ("prev_intent", "next_intent")
-    )
-    pairs = rows.with_columns(*intents, similarity=similarities(rows["prev_query"], rows["next_message"], model))
-    return pl.concat([rows.with_columns(pairs["similarity"]), detect(pairs, threshold)], how="horizontal")
+    pairs = rows.with_columns(similarity=similarities(rows["prev_query"], rows["next_message"], model))
+    return pl.concat([pairs, detect(pairs, threshold)], how="horizontal")
 
 
 def evaluate(decisions: pl.DataFrame) -> tuple[dict[str, Evaluation], Evaluation]:

@@ -28,7 +28,10 @@ _GOOD = (
     r"|correct|clear|lit"
     r"|splendid|outstanding|acceptable|suitable|convenient|hilarious|funny|true)"
 )
-_SO = r"(?:(?:just|so|very|really|pretty|quite|an?|the|all|absolutely|like|actually|extremely|also|exactly|totally|sure|too|more) )*"
+_SO = (
+    r"(?:(?:just|so|very|really|pretty|quite|an?|the|all|absolutely|like|actually|extremely|also|exactly"
+    r"|totally|sure|too|more) )*"
+)
 _YES = (
     r"(?:yes|yeah|yep|yup|yea|ya|sure|ok|okay|okey|k|correct|right|exactly|absolutely|of course|definitely|certainly"
     r"|please do|go ahead"
@@ -52,7 +55,18 @@ _DETAILS = (
     r"|airport|balance"
     r"|venue|category|capacity|size|colou?r|author|source|stops?|ride|total|charge)"
 )
-_ASKING = r"(?:whats?|wheres?|when|whos?|how|why|which|is|are|does|do|did|was|were|has|have|had|can|could|will|would|whose|in what|at what)"
+_ASKING = (
+    r"(?:whats?|wheres?|when|whos?|how|why|which|is|are|does|do|did|was|were|has|have|had|can|could|will|would"
+    r"|whose|in what|at what)"
+)
+
+# Praise of one thing and a reservation about another; "right" after a failure is no praise either, but a sigh.
+HALF_PRAISE = (
+    r"\b(?:but|except|however|although|only) (?:[a-z0-9]+ ){0,5}?(?:not|isnt|arent|doesnt|dont|didnt|wont|cant"
+    r"|without|broke|breaks|fails?|never|too|wrong|missing|lost|hate|hates"
+    r"|still|should|need it|instead|no|wasnt|couldnt)\b|\b(?:isnt|arent|wasnt|not) (?:\w+ )?(?:right|correct"
+    r"|good|great|true|helpful|useful|clear|ok|okay|fine|what)\b"
+)
 
 NEUTRAL = (
     Rule(
@@ -82,10 +96,24 @@ ACCEPTED = (
     Rule(
         "accepted:nothing_else",
         either(
-            r"^(?:[a-z]+[,.!]? ){0,3}?(?:no|nope|nah|not|nothing|none|never|all good|im good|thats|that is|that will"
-            r"|that would"
-            r"|its all|it is all|i dont|i think)\b",
-            r"^(?:yes|yeah|yep)[,. ]+(?:thats|that is|that will|for now|it is|thanks?|i am|im)\b",
+            r"^(?:[a-z]+[,.!]? ){0,3}?(?:no|nope|nah|none)(?: (?:for|at) (?:now|the moment|today|present|all"
+            r"|this time))?(?:[.,!;]|$| (?:thanks?|thank"
+            r"|that|thats|im|i|its|it|all|nothing|but thank|for now|not|you|youve|this|more|further|need|we|and thank"
+            r"|mucho|ty|ok|okay|sir|maam))",
+            r"^(?:[a-z]+[,.!]? ){0,3}?(?:all good|im (?:all )?(?:good|set|done|fine|ok)|(?:thats|that is|that was"
+            r"|thatll be|that will be|that would be|that will|that would"
+            r"|its|it is|i think thats|i think that is|i think that will be|i think thatll be|i think it is"
+            r"|i believe thats|i believe that is|this is|this will be)"
+            rf" {_SO}(?:all|it|everything|enough|fine|good|great|perfect|ok|okay|for now|about it|do|help|helpful"
+            r"|sufficient|what i (?:need|wanted)))\b",
+            r"^(?:[a-z]+[,.!]? ){0,3}?i (?:dont (?:need|think so|have|require|want anything|believe so|think there)"
+            r"|think (?:im|i am|were|we are) )\b",
+            r"^(?:[a-z]+[,.!]? ){0,3}?i think im\b",
+            r"^(?:[a-z]+[,.!]? ){0,3}?(?:nothing|not)(?: (?:else|more|for now|for today|right now|now|at (?:the moment"
+            r"|this time|all|present)|really|today|further|that i|i can"
+            r"|just yet|yet|as of|thanks?|thank you|a thing|anymore|any more|much|this time|to change|i need)\b|[.,!]"
+            r"|$)",
+            r"^(?:yes|yeah|yep)[,. ]+(?:(?:thats|that is|that will|it is) |for now|thanks?|i am|im)",
         ),
         "nothing more is wanted of an assistant that asked",
         "No, that's all.",
@@ -127,7 +155,8 @@ ACCEPTED = (
             rf"^[a-z0-9 ]{{1,60}} (?:is|was|are|sounds?|looks?|seems?|would be|will be) {_SO}{_GOOD}(?: \w+){{0,4}}[.,!]",
             rf"^[a-z0-9 ]{{1,60}} (?:is|was|are|sounds?|looks?|seems?|would be|will be) {_SO}{_GOOD}$",
             words(
-                r"love (?:it|this|that|them)|i (?:really |also |do )?(?:like|love|liked|loved|enjoyed) (?:it|that"
+                r"(?:love|loves|loved) (?:it|this|that|them)|^wow|wow[.! ]*$|i (?:really |also |do )?(?:like|love|liked"
+                r"|loved|enjoyed) (?:it|that"
                 r"|this|the|them|these|those)",
                 r"(?:that|it|this|which) (?:really |definitely |all )?(?:works?|helps?|helped|worked|suits?|does it"
                 r"|did it|fits|will do|would do"
@@ -142,6 +171,16 @@ ACCEPTED = (
         "That's perfect",
         "Which is the best one?",
         NOT_OPEN,
+        unless=HALF_PRAISE,
+    ),
+    Rule(
+        "accepted:praise",
+        rf"\bbut (?:[a-z]+ ){{0,2}}?(?:works?|worked|helps?|helped|(?:is|was|its|thats|looks|sounds) {_SO}{_GOOD}"
+        r"|i (?:really |still )?(?:like|love))\b",
+        "praise after a reservation",
+        "I hate heights, but that sounds great",
+        "That sounds great, but I hate heights",
+        NOT_OPEN,
     ),
     Rule(
         "accepted:affirms",
@@ -152,6 +191,9 @@ ACCEPTED = (
         (NOTHING, CONFIRM, OFFER, SERVICE),
         "Shall I book it?",
         "What time would you like?",
+        either(
+            HALF_PRAISE, r"^(?:ok|okay|sure|right|fine|alright|k)[., ]+(?:but|this isnt|that isnt|it doesnt|except)\b"
+        ),
     ),
     Rule(
         "accepted:affirms",
@@ -168,7 +210,8 @@ ACCEPTED = (
         words(
             r"got it|i see(?: now)?[.,!]|^i see$|understood|good to know|i understand|that explains|it work(?:s"
             r"|ed)(?: now)?|works now",
-            r"i learned|didnt know that|now i (?:get|know|understand)|noted|i agree|you have my (?:approval"
+            r"i learned|(?:didnt know|never knew|had no idea about) (?:that|this|it)|now i (?:get|know|understand)"
+            r"|noted|i agree|you have my (?:approval"
             r"|permission|consent)",
             r"(?:thats|that is) (?:it|the one|all|what i)|(?:that will|thatll) be all|(?:im|i am) (?:good|all set"
             r"|set|done|satisfied)",
@@ -185,7 +228,8 @@ ACCEPTED = (
             r"|i would like to|i want to|please|can you"
             rf"|could you|would you|i need to)(?: just| definitely| also| then| have to| like to| love to"
             rf"| probably)? {_TAKE}(?: out)? {_THAT}",
-            r"ill (?:go|be going) with|ordering (?:now|it)|^(?:the|this|that) (?:first|second|third|last|latter"
+            r"ill (?:go|be going) with|go(?:ing)? with (?:number|option|no) ?\w+|^turn (?:it|that|this) up"
+            r"|ordering (?:now|it)|^(?:the|this|that) (?:first|second|third|last|latter"
             r"|former) one|go(?:ing)? with (?:that|the|it|this)",
             r"(?:add(?:ed|ing)?|put) (?:it|that|this|them) (?:to|on) my list|i (?:choose|pick|select|chose"
             r"|want that one|want this one)",
@@ -220,6 +264,8 @@ CONTINUED = (
             r"|clarify|summari[sz]e|tell|describe"
             r"|walk me|add|include|show|give (?:me )?(?:an?|some|more) (?:examples?|details?|info\w*))|(?:explain"
             r"|elaborate|expand on|clarify)",
+            r"(?:can|could|should|would|may) (?:i|we) (?:\w+ )?(?:use|replace|swap|substitute|add|skip|combine|make|do"
+            r"|leave|get|take|eat|put|keep)\b[^.!]*\?",
             r"(?:what|how) about (?:the|its|their|his|her|my|if|when|an?)|which (?:one|ones|of)|compare|what if"
             r"|what happens|difference between",
             r"how (?:do|does|would|can|could|should) (?:i|it|that|this|we|you|they)|why (?:is|does|do|did|are|was"
@@ -266,6 +312,35 @@ CONTINUED = (
         "And who designed the tower",
         "Andy designed the tower",
         (NOTHING,),
+    ),
+)
+
+# A clearly new topic: looked at last, where the message has little in common with the query.
+OWN_REQUEST = Rule(
+    "accepted:new_topic",
+    either(
+        r"\?",
+        opening(
+            r"(?:in |for |on |at |from |by |to )?(?:what|which|whom?|whose)|whats|whos|wheres?|when|why|how|hows|is"
+            r"|are|was|were|do|does|did|has|have"
+            r"|can|could|would|will|should|tell|give|show|find|write|make|create|list|explain|translate|convert"
+            r"|calculate|compare|recommend"
+            r"|suggest|summari[sz]e|describe|generate|plan|book|play|set|call|order|search|look|help|let|lets|draft"
+            r"|define|name|remind|send|add"
+            r"|solve|design|build|implement|check|get|buy|compute|rewrite|proofread|turn|open|start|teach|read|draw"
+            r"|prove|given|reserve|schedule",
+            r"i (?:want|need|would like|am looking|wanna|have (?:a|another) question)|id like|im looking|im trying"
+            r"|next (?:question|topic)|new (?:question|topic)",
+        ),
+    ),
+    "a request or a question of its own, which refers to nothing before it",
+    "Which hamster food is cheapest?",
+    "Which of those is cheapest?",
+    (NOTHING,),
+    unless=words(
+        r"this|that|thats|it|its|these|those|them|they|not|no|none|nothing|never|\w+nt|still|same|but|wrong"
+        r"|incorrect|instead|anyway|anything"
+        r"|really|sure|again|other|another|else|actually|mistake|broken|fails?|failed|error|though|already|seriously"
     ),
 )
 

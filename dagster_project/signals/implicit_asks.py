@@ -159,6 +159,22 @@ FAILED = words(
     r"|process)",
     r"something went wrong|an error|error code|internal server error|failed|no results|not available"
     r"|dont have (?:access|any)",
-    r"i dont know|dont understand|didnt understand|im not sure|there (?:is|are) no|no (?:such|matching)|please try again",
+    r"i dont know|dont understand|didnt understand|im not sure|there (?:is|are) no|no (?:such|matching)"
+    r"|please try again",
     r"(?:status|code|error)[ :]*[45][0-9][0-9]|as an ai",
 )
+
+# The query wants something proposed. Seen as it was written, so (?i).
+WANTS_A_PROPOSAL = (
+    r"(?i)^(?:please |can you |could you |hi |hey |id like you to |would you |[a-z]{1,8},? )*?(?:recommend"
+    r"|suggest|find|search|look for|get me"
+    r"|show me|play|book|give me (?:an? |some )?(?:ideas?|names?|recommendations?|suggestions?)|any (?:ideas?"
+    r"|good)|name (?:an?|some))(?-u:\b)"
+    r"|(?-u:\b)(?:recommend|suggest(?:ion)?s?|looking for|ideas? for|name for|i need an?|i want an?|gift for"
+    r"|something to (?:eat|watch|read|wear|do)"
+    r"|what should (?:i|we) (?:eat|watch|read|cook|wear|get|buy|play|see)|where (?:can|should) (?:i|we) (?:eat"
+    r"|stay|go|buy|get))(?-u:\b)"
+)
+
+# The response has code, or a command. Seen as it was written.
+CODE = r"`|\(\)| --?[a-z]|;\n"

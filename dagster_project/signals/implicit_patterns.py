@@ -17,7 +17,10 @@ from dagster_project.signals.implicit_rules import (
     words,
 )
 
-_IT = r"(?:it|that|this|those|these|they|(?:your|the) (?:\w+ )?(?:answer|response|code|reply|solution|summary|result|output))"
+_IT = (
+    r"(?:it|that|this|those|these|they|(?:your|the) (?:\w+ )?(?:answer|response|code|reply|solution|summary"
+    r"|result|output))"
+)
 _ITS = rf"(?:its|thats|{_IT} (?:is|was|are|were|seems|looks|sounds|feels)|th(?:is|at) one is|youre|you are|you were)"
 _SO = (
     r"(?:(?:just|still|so|very|really|completely|totally|all|also|simply|quite|clearly|actually|kind of|a bit|again"
@@ -27,7 +30,10 @@ _SO = (
 _NOT = r"(?:not|isnt|wasnt|arent|werent|never|hardly|neither)"
 _DONT = r"(?:dont|doesnt|didnt|wont|wouldnt|cant|couldnt|never|not)"
 _HAVENT = r"(?:didnt|havent|never|dont|wont|arent|werent)"
-_GOOD = r"(?:great|good|perfect|fine|ok|okay|fantastic|awesome|right|correct|cool|wonderful|helpful|enough|plenty|nice|lovely)"
+_GOOD = (
+    r"(?:great|good|perfect|fine|ok|okay|fantastic|awesome|right|correct|cool|wonderful|helpful|enough|plenty"
+    r"|nice|lovely)"
+)
 _WRONG = r"(?:wrong|incorrect|inaccurate|false|untrue|mistaken|not (?:\w+ )?(?:right|correct|true|accurate|the case))"
 _ASKED = (
     r"(?:ask(?:ed|ing)?|meant?|want(?:ed)?|need(?:ed)?|sa(?:y|id)|looking|request(?:ed)?|expect(?:ed|ing)?|had in mind)"
@@ -71,6 +77,56 @@ HARMLESS = (
         "Not bad at all",
         "That answer is bad",
     ),
+    Rule(
+        "harmless",
+        either(
+            r"^(?:(?:oh|wow|haha+|lol|omg|wait|what|ok|well)[,.! ]+)*no,? (?:really|way|shit|kidding|joke"
+            r"|seriously)[?!., ]",
+            r"^(?:(?:oh|wow|ok|great|please|and|but|cool)[,.! ]+)*no (?:more )?(?:\w+ )?(?:spoilers?|errors?|issues?"
+            r"|warnings?|complaints?|notes|offen[cs]e|pressure"
+            r"|strings|regrets|objections?|changes|bugs|hard feelings|duplicates|infinite \w+|preferences?|\w+ lost"
+            r"|\w+ needed"
+            r"|\w+ required|explanation|code|emojis|crashes)\b",
+            r"\b(?:couldnt|could not|cant|cannot) (?:have |be )?(?:\w+ )?(?:said|put|done|asked for|written|wish for"
+            r"|imagine|think of)(?: \w+){0,3} better\b",
+            r"\bnothing to (?:change|add|complain|correct|fix)\b",
+        ),
+        "surprise, or a no that belongs to a thing",
+        "No way, that simple?",
+        "No, the church is taller",
+    ),
+    Rule(
+        "harmless",
+        r"^.*(?:\bbut |\blol,? |\bhaha,? |[,.!;] ?)(?:(?:lol|haha|honestly|actually|still|i think|hey|it|she|he"
+        r"|they|i|we|ill|shell|hell|theyll|will|really|kinda|do"
+        r"|absolutely|totally|also|my \w+|this|that|somehow|exactly|is|its|thats) )*(?:love|loves|loved|like|likes"
+        r"|liked|adore|adores|enjoyed|works|worked|helps|helped"
+        r"|hilarious|perfect|beautiful|brilliant)(?: (?:it|this|that|them))?"
+        r"(?:[,.! ]+(?:anyway|though|a lot|so much|lol|haha|thanks?|thank you|now|for me|nonetheless|great"
+        r"|actually|still|very much))*[,.! ]*$",
+        "a complaint that ends in praise",
+        "lol that's terrible, I love it",
+        "I love it but it's wrong",
+    ),
+    Rule(
+        "harmless",
+        either(
+            r"^(?:(?:ok|okay|great|thanks|now|and|also|then|please|perfect|good|yes|cool|next)[,.! ]+)*(?:(?:can|could"
+            r"|would|will) you |i want you to |you can )?(?:please |also |now |just |maybe )*"
+            r"(?:add|include|mention|write|state|put|note|insert|append|say|reply|respond|answer|tell (?:him|her|them"
+            r"|my \w+|the \w+|[a-z]+)|let (?:him|her|them|[a-z]+) know"
+            r"|make (?:him|her|them|it) say|end with|start with)(?: \w+){0,5}?(?::| that\b| saying\b| why\b| how\b"
+            r"| because\b).*$",
+            r"\b(?:this|these|following|next one|translate|proofread|paraphrase|rewrite|correct|edit|grammar|sentence"
+            r"|phrase|title|subject|line|text|paragraph"
+            r"|say|write|include|example)(?: \w+){0,2}: .*$",
+            r"^(?:(?:now|and|then|also|please|ok) )*(?:translate|proofread|paraphrase|how (?:do|would) (?:you|i) say"
+            r"|what does)\b.*$",
+        ),
+        "words dictated for a text, or a text to work on",
+        "Add that it's not acceptable and that he is useless",
+        "Adding that is not acceptable",
+    ),
 )
 
 COMPLAINTS = (
@@ -92,11 +148,13 @@ COMPLAINTS = (
         "explicit:i_meant",
         clause(
             r"(?:what )?i (?:actually |really )?meant|i mean the|i was (?:asking|talking about|referring|looking for"
-            r"|thinking (?:of|more))",
+            r"|thinking (?:of|more))|im (?:talking|asking) about|im referring",
             r"i (?:just |only |already |specifically |clearly |literally |also )*(?:asked|told|said)"
             r" (?:you|about|for|if|how|what|to|that|the|no|not|i|this|why|where|when|an?|it|my|in)",
             r"i (?:want|wanted|need|needed)(?: \w+){1,8},? not (?:an?|the|in|for|just|from|to)",
             r"i (?:wanted|needed|asked for)(?: \w+){1,5},? (?:and |but )?you (?:only )?(?:gave|wrote|sent|used|made)",
+            r"i (?:have )?already have (?:that|this|it|one|those|them)|i already (?:have|use|own|did|do|read"
+            r"|saw) (?:that|this|it|those|them)",
             r"(?:as|like) i (?:just |already )?(?:said|mentioned|told|asked)|my question (?:is|was)|i just (?:said"
             r"|told|asked|answered)",
             r"i (?:have )?already (?:\w+ )?(?:said|told|mentioned|gave|answered|know|knew|tried|did)",
@@ -132,7 +190,8 @@ COMPLAINTS = (
                 rf"(?:the|your|this)(?: \w+){{1,3}} (?:is|are|was|were) {_SO}(?:wrong|incorrect|inaccurate|outdated"
                 rf"|false)",
                 rf"your(?: \w+){{1,3}} (?:is|are|was|were) {_SO}(?:off|broken|missing|incomplete|misleading)",
-                r"(?:it|that|this|he|she|they)(?: should| is| was| were)(?: be| have been)?(?: \w+){1,4},? not \w+",
+                r"(?:(?:it|that|this|he|she|they)(?: should| is| was| were)(?: be| have been)?|its|hes|shes|theyre"
+                r"|im)(?: \w+){1,4},? not \w+",
             ),
             r"\b\d[\d.,]*,? (?:and )?not \d",
             words(
@@ -216,7 +275,8 @@ COMPLAINTS = (
             r"|neglected)",
             rf"you {_HAVENT} (?:even |really |actually |yet )?(?:ask|tell|say|give|mention|include|use|follow|listen"
             rf"|read|do|provide|explain"
-            r"|finish|change|fix|consider|cover|add|look|help|know|understand|show|respond|reply|check|make|paying|doing"
+            r"|finish|change|fix|consider|cover|add|look|help|know|understand|show|respond|reply|check|make|paying"
+            r"|doing"
             r"|seem|care|included?|gave)",
         ),
         "the question is still open, or a part of the task was left out",
@@ -286,7 +346,8 @@ COMPLAINTS = (
         words(
             rf"(?:{_NOT}|nothing) (?:\w+ )?(?:helpful|useful|good enough|of (?:any )?(?:help|use)|what i need"
             rf"|very good|impressed|satisfied"
-            r"|happy with (?:it|this|that|your)|satisfactory|acceptable|adequate|detailed enough|clear enough)|unhelpful"
+            r"|happy with (?:it|this|that|your)|satisfactory|acceptable|adequate|detailed enough|clear enough)"
+            r"|unhelpful"
             r"|waste of time",
             rf"(?:that|this|it|you) (?:{_DONT}|arent|werent) (?:really |even |actually |very )?help(?:ing|ful)?"
             rf"|no (?:help|use) at all",
@@ -310,10 +371,12 @@ COMPLAINTS = (
     Rule(
         "explicit:too_much",
         clause(
-            rf"(?:{_ITS} {_SO})?too (?:expensive|far|late|early|long|short|small|big|large|many|much|generic|vague"
+            rf"(?:{_ITS} )?{_SO}too (?:expensive|far|late|early|long|short|small|big|large|many|much|generic|vague"
             rf"|complicated|complex|simple"
             r"|formal|informal|wordy|verbose|technical|old|basic|slow|scary|similar|broad|general|boring|abstract"
-            r"|hard|difficult|high|low|pricey)",
+            r"|hard|difficult|high|low|pricey|dark|sweet|salty|spicy|loud|quiet|crowded|noisy|casual|cold|hot|dry"
+            r"|bright|plain|cheesy"
+            r"|sad|heavy|stiff|corporate|salesy|strong|weak|soon|flowery|dramatic|aggressive|pushy|robotic|touristy)",
             rf"{_ITS} {_SO}(?:more than i|out of my (?:budget|price)|over my budget|not (?:\w+ ){{0,2}}enough"
             rf"|missing|incomplete|unclear|confusing"
             r"|boring|outdated|out of date|cut off|lacking|ugly|awful|terrible|hard to (?:read|follow|understand))",
@@ -337,5 +400,7 @@ COMPLAINTS = (
         "the assistant is to do the same once more, or to mend it",
         "Try again",
         "I'll try that recipe again tomorrow",
+        unless=r"^(?:great|perfect|thanks|thank you|nice|awesome|excellent|love (?:it|this)|good|cool|yes)[,.! ]"
+        r"|\bi expected,? (?:and|but i|thanks)",
     ),
 )

@@ -10,6 +10,7 @@ from dagster_project.signals.implicit_rules import (
     NOTHING,
     OFFER,
     SERVICE,
+    SHORT,
     YES_NO,
     Rule,
     clause,
@@ -37,7 +38,8 @@ REFUSALS = (
         words(
             r"(?:dont|didnt|never|wouldnt|dont think i) (?:\w+ )?(?:like|liked|care for|enjoy|enjoyed|want|love"
             r"|need) (?:it|that|this|those|them"
-            r"|these|any of|your|either)(?: one| movie| idea| song| place)?(?:[.,!?;]| (?:and|but|because|so|at|much"
+            r"|these|any of (?:these|those|them|that|your)|your|either)(?: one| movie| idea| song| place)?(?:[.,!?;]"
+            r"| (?:and|but|because|so|at|much"
             r"|one|kind|too|very|either)|$)",
             rf"(?:^|(?:it|that|this|those|they|one|time|date|day|sorry|but|so|no) )(?:{_DONT}|{_NOT}|(?:will"
             rf"|would) not) (?:really |quite |going to )?(?:work|suit|fit|good|do|ideal"
@@ -101,7 +103,7 @@ REFUSALS = (
             r"\bmake (?:it|that|this) (?:shorter|longer|simpler|funnier|clearer|better|easier|nicer|more|less|sound"
             r"|a bit|a little|rhyme)\b",
         ),
-        True,
+        SHORT,
     ),
     Rule(
         "explicit:wants_another",
@@ -132,8 +134,16 @@ REFUSALS = (
         r"|person|side)\b|another (?:alarm|plan|question|thing)\b"
         r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is (?:in|on"
         r"|with|playing)"
+        r"|else (?:(?:i|we) (?:should|could|need|must|ought|can)|to (?:know|consider|do|see|watch|keep|think))"
+        r"|(?:what|who|where) else (?:has|did|does|was"
+        r"|happened|can (?:i|we|it|he|she)|is (?:he|she|it)|do (?:i|we|they|people)|writes?|makes?|uses?|wrote"
+        r"|said|starred|played)"
+        r"|(?:what|which) other \w+ (?:have|has|had|support|supports|use|uses|did|exist|works?|should i|could i"
+        r"|can i|need)"
+        r"|(?:do|run|make|write|draw|create|tell|tell me) another|^(?:haha+|lol|lmao|ha|good one|nice one|love it)\b"
+        r"|(?:does|did|has|is) (?:he|she|they|it) "
         r"|besides|aside from|apart from|other than|in addition to|any other [a-z]+$|than any)",
-        True,
+        SHORT,
     ),
     Rule(
         "explicit:not_confirmed",
@@ -169,7 +179,8 @@ REFUSALS = (
         (NOTHING, CONFIRM, OFFER),
         "It was built in 1931.",
         "Have you been to Oslo?",
-        r"^no,? (?:thanks?|thank you|need|time|i (?:havent|have not|never|didnt|dont have|am not|wasnt)|more|further)\b",
+        r"^no,? (?:thanks?|thank you|need|time|wonder|i (?:havent|have not|never|didnt|dont have|am not|wasnt)"
+        r"|more|further)\b",
     ),
     Rule(
         "explicit:no",
@@ -235,7 +246,10 @@ ABANDONED = (
             r"(?:ill|i will|let me|im going to) (?:just )?(?:google|look it up|ask (?:chatgpt|google|siri|alexa"
             r"|a human|someone|a person|an expert))",
             r"(?:talk|speak|transfer me|connect me|get me)(?: to| with)? (?:an? |the |your )?(?:real "
-            r"|actual )?(?:human|agent|manager|representative|supervisor)",
+            r"|actual )?(?:human|agent|manager|representative|supervisor|person|operator|someone)",
+            r"^(?:an? |the )?(?:live |real |human )?(?:agent|human|human being|operator|representative|real person"
+            r"|customer service|supervisor)(?: please| now)?[.! ]*$",
+            r"(?:isnt|not) (?:helping|working|getting (?:me )?anywhere)[,. ]+(?:so )?(?:ill|i will|im going to) \w+",
         ),
         "the user will do it alone or with someone else",
         "I'll just book it myself",

@@ -7,16 +7,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagster_project.signals.implicit import ANSWERS, NAMES_IT, NEW_TOPIC, REPHRASED, UNCLEAR, asked, detect, normalised
-from dagster_project.signals.implicit_acceptance import ACCEPTED, CONTINUED, NEUTRAL
+from dagster_project.signals.implicit import (
+    ANSWERS,
+    DENIES,
+    INSISTS,
+    NAMES_IT,
+    NEW_TOPIC,
+    REPHRASED,
+    UNCLEAR,
+    asked,
+    detect,
+    normalised,
+)
+from dagster_project.signals.implicit_acceptance import ACCEPTED, CONTINUED, NEUTRAL, OWN_REQUEST
 from dagster_project.signals.implicit_asks import ASKS, Ask
 from dagster_project.signals.implicit_patterns import COMPLAINTS, HARMLESS
 from dagster_project.signals.implicit_refusals import ABANDONED, REFUSALS
+from dagster_project.signals.implicit_reports import REPORTS
 from dagster_project.signals.implicit_rules import ANY_ASK, MORE, NOTHING, Rule, ready
 
 QUERY = "Which tower in this town is the tallest?"
 STATEMENT = "It was built in 1931."
-RULES = (*COMPLAINTS, *REFUSALS, *ABANDONED, *NEUTRAL, *ACCEPTED, *CONTINUED)
+RULES = (*COMPLAINTS, *REPORTS, *REFUSALS, *ABANDONED, *NEUTRAL, *ACCEPTED, *CONTINUED)
 SCHEMA = {
     "prev_query": pl.String,
     "prev_response": pl.String,
@@ -51,8 +63,8 @@ def status(message: str, response: str | None = STATEMENT, **known: Any) -> str:
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: f"{rule.reason} {rule.example}")
 def test_a_rule_decides_its_example_and_not_its_counter_example(rule: Rule) -> None:
-    assert judge(rule.example, rule.response)["reason"] == rule.reason
-    assert judge(rule.counter_example, rule.counter_response)["reason"] != rule.reason
+    assert judge(rule.example, rule.response, rule.query)["reason"] == rule.reason
+    assert judge(rule.counter_example, rule.counter_response, rule.query)["reason"] != rule.reason
 
 
 @pytest.mark.parametrize("rule", HARMLESS, ids=lambda rule: rule.example)
@@ -99,7 +111,7 @@ def test_priorities_and_confidences() -> None:
     assert (given_up["feedback_confidence"], given_up["correction_type"]) == (0.85, "abandonment")
     assert judge("Tell me more about the first one")["feedback_confidence"] == 0.7
     assert judge("Tell me more about the first one")["correction_type"] is None
-    moved_on = judge("Hamster food for a pet that eats little", similarity=0.05)
+    moved_on = judge("Which food is good for a hamster", similarity=0.05)
     assert (moved_on["feedback_status"], moved_on["feedback_confidence"], moved_on["reason"]) == (
         "accepted",
         0.6,
@@ -127,6 +139,16 @@ def test_known_intents_must_agree_for_a_repetition() -> None:
     assert judge("low price flights to Oslo", intents=("search", "search"), **repeated)["reason"] == REPHRASED
     assert judge("low price flights to Oslo", intents=("search", "book"), **repeated)["reason"] != REPHRASED
     assert judge("low price flights to Oslo", intents=("search", None), **repeated)["reason"] == REPHRASED
+
+
+def test_intents_are_compared_trimmed_and_in_lower_case() -> None:
+    repeated = {"query": "cheap flights to Oslo", "similarity": 0.9}
+    assert judge("low price flights to Oslo", intents=(" Search", "search "), **repeated)["reason"] == REPHRASED
+    assert judge("low price flights to Oslo", intents=("Search", "Book"), **repeated)["reason"] != REPHRASED
+    assert judge("low price flights to Oslo", intents=("search", "  "), **repeated)["reason"] == REPHRASED
+    moved_on = {"message": "Which food is good for a hamster", "similarity": 0.05}
+    assert judge(**moved_on, intents=("search", ""))["reason"] == NEW_TOPIC
+    assert judge(**moved_on, intents=("search", "SEARCH"))["reason"] == UNCLEAR
 
 
 @pytest.mark.parametrize("message", ["Thank you very much!", "Hello", "Bye, thanks", "Yes, that is right", "ok great"])
@@ -163,10 +185,64 @@ def test_naming_something_from_the_response_accepts() -> None:
 
 
 def test_a_new_topic_needs_another_intent_where_intents_are_known() -> None:
-    message = {"message": "Hamster food for a pet that eats little", "similarity": 0.05}
+    message = {"message": "Which food is good for a hamster", "similarity": 0.05}
     assert judge(**message, intents=("search", "shopping"))["reason"] == NEW_TOPIC
     assert judge(**message, intents=("search", "search"))["reason"] == UNCLEAR
     assert judge(**message, response="Sorry, something went wrong.")["reason"] == UNCLEAR
+
+
+def test_a_new_topic_is_a_request_that_refers_to_nothing() -> None:
+    for message in (
+        OWN_REQUEST.example,
+        "Write a limerick on goats",
+        "I need a plumber for tomorrow",
+        "hamster food prices?",
+    ):
+        assert judge(message, similarity=0.05)["reason"] == NEW_TOPIC, message
+    for message in (OWN_REQUEST.counter_example, "Hamsters eat seeds", "pretty odd numbers", "Write this one anyway"):
+        assert judge(message, similarity=0.05)["reason"] != NEW_TOPIC, message
+
+
+def test_denying_a_detail_of_the_response_rejects_and_does_not_accept() -> None:
+    known: dict[str, Any] = {"query": "Who runs the mill?", "response": "Mr. Brandt runs the mill since 1990."}
+    for message in (
+        "She is called Olsen, not Brandt",
+        "not 1990, 1980",
+        "Brandt isn't the miller",
+        "the mill isn't run",
+    ):
+        assert judge(message, **known)["reason"] in (DENIES, "explicit:wrong_answer"), message
+    for message in ("Why not Brandt?", "not sure I follow", "I'm not from Brandt's town", "not only Brandt, I guess"):
+        assert status(message, **known) != "rejected", message
+
+
+def test_saying_a_word_of_the_query_louder_rejects() -> None:
+    known: dict[str, Any] = {"query": "Give me a vegan cake recipe", "response": "Melt the butter, add flour."}
+    for message in ("vegan!!", "I said vegan", "I clearly said vegan!"):
+        assert judge(message, **known)["reason"] in (INSISTS, "explicit:i_meant"), message
+    for message in ("butter!!", "I said hello to her", "yummy!"):
+        assert status(message, **known) != "rejected", message
+    assert status("Thank you!", query="Thank you, a cake recipe", response="Melt the butter.") == "accepted"
+
+
+def test_what_is_quoted_is_not_the_users_own_word() -> None:
+    assert status('How do I fix "fatal: this is wrong"?') != "rejected"
+    assert status("Put “that is wrong, try again” on the sign") != "rejected"
+    assert status('You wrote "1931" and that is wrong') == "rejected"
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "That is not the table I booked",
+        "I don't like that table, cancel it",
+        "Nothing came by mail",
+        "I think it should be the garden",
+        "That is too late for us",
+    ],
+)
+def test_a_complaint_after_anything_else_is_not_accepted(message: str) -> None:
+    assert status(message, "Your table is booked for 7 pm. Anything else?") != "accepted"
 
 
 @pytest.mark.parametrize(
