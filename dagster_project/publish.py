@@ -171,7 +171,10 @@ def account_results(mill: MillRun, table: str, account: Account) -> list[dg.Asse
 def account_check_specs(table: str) -> list[dg.AssetCheckSpec]:
     return [
         dg.AssetCheckSpec(
-            "rows_add_up", asset=table, blocking=True, description="read = kept + quarantined + copies + not sampled (G3)"
+            "rows_add_up",
+            asset=table,
+            blocking=True,
+            description="read = kept + quarantined + copies + not sampled (G3)",
         ),
         dg.AssetCheckSpec(
             "no_drift", asset=table, description="no missing or unknown columns, no unknown words (G5, G8)"

@@ -81,12 +81,11 @@ def _made_from(run: MillRun, turns: pl.DataFrame) -> dict[str, str]:
 
 def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.DataFrame:
     """The best targets of some messages of one day, with the texts of their threads."""
-    first = references["occurred_at"].min()
-    assert first is not None
+    times = references["occurred_at"]
     near = turns.filter(
         pl.col("thread_id").is_in(references["thread_id"].unique().implode())
-        & (pl.col("occurred_at") >= first - REACH)
-        & (pl.col("occurred_at") <= references["occurred_at"].max())
+        & (pl.col("occurred_at") >= pl.lit(times).min() - REACH)
+        & (pl.col("occurred_at") <= pl.lit(times).max())
     )
     texts = _texts(run.lake, near)
     told = near.join(texts, on="turn_key")

@@ -69,14 +69,16 @@ def write_back(run: MillRun, name: str | None) -> WriteBack:
             with SqliteDatabase(file.path, run.config.busy_timeout_seconds, writable=True) as database:
                 if spec.name in database.tables or not spec.is_optional:
                     open_file = OpenFile(file.label, order, database, {"rating_scale": file.rating_scale})
-                    _mark_file(release, marks, open_file, wanted, outcome)
+                    _mark_file(release, marks, open_file, database, wanted, outcome)
         done.systems.append(outcome)
     return done
 
 
-def _mark_file(release: Release, marks: Marks, file: OpenFile, wanted: pl.DataFrame, outcome: Outcome) -> None:
+def _mark_file(
+    release: Release, marks: Marks, file: OpenFile, database: SqliteDatabase, wanted: pl.DataFrame, outcome: Outcome
+) -> None:
     table, home = marks.table, release.lake.home
-    file.database.hold_for_writing(table.spec)
+    database.hold_for_writing(table.spec)
     columns = [column for column in table.columns if column in file.database.shape(table.spec).present]
     ledger = read_ledger(home, table)
     found = _unchanged_rows(release, marks, file, wanted, ledger, outcome)
@@ -109,7 +111,7 @@ def _mark_file(release: Release, marks: Marks, file: OpenFile, wanted: pl.DataFr
     kept = ledger.join(entries, on=["source_file", table.key], how="anti")
     # The ledger first: without it, what a source has committed would be read as its own.
     save_ledger(home, table, pl.concat([kept, entries]))
-    file.database.update_rows(
+    database.update_rows(
         table.spec, rows.select("source_rowid", *(pl.col(f"written_{column}").alias(column) for column in columns))
     )
     save_ledger(home, table, pl.concat([kept, settled(entries)]))

@@ -20,7 +20,8 @@ ROOT = Path(__file__).parent.parent
 DAY_SQL = "cast(timestamp / 86400 as integer)"
 GRAPH = {
     "sources": "source_conversations source_distillation source_feedback source_reactions source_sessions",
-    "raw": "raw_conversations__turn_index raw_conversations__turns raw_distillation__chain_of_thought raw_distillation__corrections raw_distillation__distillation_examples "
+    "raw": "raw_conversations__turn_index raw_conversations__turns raw_distillation__chain_of_thought "
+    "raw_distillation__corrections raw_distillation__distillation_examples "
     "raw_distillation__examples raw_distillation__preference_pairs raw_distillation__principles "
     "raw_distillation__raw_interactions raw_distillation__reasoning_patterns raw_distillation__review_queue "
     "raw_distillation__skill_templates raw_feedback__entries raw_feedback__responses raw_feedback__stored_aggregates "
@@ -95,7 +96,11 @@ def test_checks_that_block() -> None:
     graph = defs.resolve_asset_graph()
     blocking = {key: graph.get(key).blocking for key in graph.asset_check_keys}
     assert blocking
-    assert {key.name for key, blocks in blocking.items() if not blocks} == {"no_drift", "no_frozen_day_shrank", "log_is_readable"}
+    assert {key.name for key, blocks in blocking.items() if not blocks} == {
+        "no_drift",
+        "no_frozen_day_shrank",
+        "log_is_readable",
+    }
 
 
 # --- conventions -------------------------------------------------------------------------------------------------
