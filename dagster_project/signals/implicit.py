@@ -232,7 +232,7 @@ def _known(intent: str) -> pl.Expr:
 
 
 def _insists(seen: pl.DataFrame) -> pl.Series:
-    """Which messages say a word of the query again, louder: "I said vegetarian", "vegetarian!!"."""
+    """Which messages say a word of the query again, louder: "I said vegan", "vegan!!"."""
     rows = (
         seen.filter(pl.col("asked").is_in([NOTHING, CONFIRM, OFFER]) & pl.col("text").str.contains(INSISTENCE))
         .filter(~pl.col("text").str.contains(ready(ONLY_POLITE)))
@@ -245,7 +245,7 @@ def _insists(seen: pl.DataFrame) -> pl.Series:
 
 
 def _denies_a_detail(seen: pl.DataFrame) -> pl.Series:
-    """Which messages deny a name, number or thing of the response: "Anna, not Mr. Smith", "beef isn't vegetarian"."""
+    """Which messages deny a name, number or thing of the response: "Olsen, not Brandt", "butter isn't vegan"."""
     text, name, subject = pl.col("objection"), pl.col("name"), pl.col("subject")
     rows = (
         seen.filter(pl.col("asked").is_in([NOTHING, CONFIRM, OFFER, SERVICE, MORE]) & text.str.contains(ready(DENIAL)))
@@ -302,6 +302,7 @@ def detect(pairs: pl.DataFrame, threshold: float = SIMILARITY_THRESHOLD) -> pl.D
             tail=_end(response),
             short=response.str.len_bytes() <= SHORT_RESPONSE,
             has_code=response.str.contains(CODE),
+            statement=~head.str.contains("?", literal=True),
             wants_a_proposal=pl.col("prev_query").str.head(QUERY_HEAD).str.contains(WANTS_A_PROPOSAL).fill_null(False),
         )
         .with_columns(asked=asked(pl.col("tail")))

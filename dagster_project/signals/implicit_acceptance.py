@@ -286,6 +286,8 @@ CONTINUED = (
         NOT_OPEN,
         "The Grand has 40 rooms.",
         "The Grand has 40 rooms.",
+        # A statement, though it may have a verb that asks elsewhere: "I already have it".
+        r"^(?:thats|its|i|im|ive|my|the|could be|he|hes|she|shes|we|you|youre|this|that|it)\b[^?]*$",
     ),
     Rule(
         "accepted:asks_for_detail",
@@ -310,8 +312,10 @@ CONTINUED = (
         r"|by the way)\b",
         "the message builds on what was said",
         "And who designed the tower",
-        "Andy designed the tower",
+        "Now it is closed",
         (NOTHING,),
+        unless=r"^(?:now|then|and|also)(?: now)? (?:i|im|ive|my|all|the|it|its|there|theres|nothing|everything|youve?"
+        r"|half|they)\b[^?]*$",
     ),
 )
 

@@ -177,4 +177,4 @@ WANTS_A_PROPOSAL = (
 )
 
 # The response has code, or a command. Seen as it was written.
-CODE = r"`|\(\)| --?[a-z]|;\n"
+CODE = r"`|\(\)| --"

@@ -92,7 +92,7 @@ HARMLESS = (
             r"\bnothing to (?:change|add|complain|correct|fix)\b",
         ),
         "surprise, or a no that belongs to a thing",
-        "No way, that simple?",
+        "No kidding, since 1931?",
         "No, the church is taller",
     ),
     Rule(
@@ -105,8 +105,8 @@ HARMLESS = (
         r"(?:[,.! ]+(?:anyway|though|a lot|so much|lol|haha|thanks?|thank you|now|for me|nonetheless|great"
         r"|actually|still|very much))*[,.! ]*$",
         "a complaint that ends in praise",
-        "lol that's terrible, I love it",
-        "I love it but it's wrong",
+        "haha that's awful, I adore it",
+        "I adore it but it's wrong",
     ),
     Rule(
         "harmless",
@@ -124,8 +124,8 @@ HARMLESS = (
             r"|what does)\b.*$",
         ),
         "words dictated for a text, or a text to work on",
-        "Add that it's not acceptable and that he is useless",
-        "Adding that is not acceptable",
+        "Mention that the food was bad and it's wrong to charge for it",
+        "The mention is wrong",
     ),
 )
 
@@ -351,6 +351,16 @@ COMPLAINTS = (
             r"|waste of time",
             rf"(?:that|this|it|you) (?:{_DONT}|arent|werent) (?:really |even |actually |very )?help(?:ing|ful)?"
             rf"|no (?:help|use) at all",
+            r"^(?:ugh|meh|argh)|i hate (?:it|this|that)(?:[.!]|$)|dont see how (?:this|that|it) helps|unacceptable"
+            r"|do better|are you (?:kidding|joking|serious|drunk|stupid|broken|dumb|crazy|insane)",
+        ),
+        "the response is no good",
+        "Not helpful at all",
+        "That was really helpful",
+    ),
+    Rule(
+        "explicit:not_helpful",
+        words(
             r"(?:terrible|awful|horrible|bad|poor|lousy|crap(?:py)?|shit(?:ty)?|lame|garbage|pathetic|stupid|dumb"
             r"|ridiculous|worst|lazy"
             r"|disappointing|silly) (?:answer|response|advice|suggestion|job|bot|ai|chatbot|reply|code|summary"
@@ -361,12 +371,10 @@ COMPLAINTS = (
             r"|disappoint(?:ed|ing)",
             r"(?:^|(?:thats|its|is|are|youre|this|completely|totally|absolutely|so|pretty|was|how|still) )(?:useless"
             r"|worthless)",
-            r"^(?:ugh|meh|argh)|i hate (?:it|this|that)(?:[.!]|$)|dont see how (?:this|that|it) helps|unacceptable"
-            r"|do better|are you (?:kidding|joking|serious|drunk|stupid|broken|dumb|crazy|insane)",
         ),
-        "the response is no good",
-        "Not helpful at all",
-        "That was really helpful",
+        "the assistant, or its work, is called names",
+        "What a lazy summary",
+        "Summarize it for lazy people",
     ),
     Rule(
         "explicit:too_much",
@@ -377,7 +385,8 @@ COMPLAINTS = (
             r"|hard|difficult|high|low|pricey|dark|sweet|salty|spicy|loud|quiet|crowded|noisy|casual|cold|hot|dry"
             r"|bright|plain|cheesy"
             r"|sad|heavy|stiff|corporate|salesy|strong|weak|soon|flowery|dramatic|aggressive|pushy|robotic|touristy)",
-            rf"{_ITS} {_SO}(?:more than i|out of my (?:budget|price)|over my budget|not (?:\w+ ){{0,2}}enough"
+            rf"{_ITS} {_SO}(?:more than i (?:can|could|want|wanted|need|needed|asked|have)|out of my (?:budget|price)"
+            rf"|over my budget|not (?:\w+ ){{0,2}}enough"
             rf"|missing|incomplete|unclear|confusing"
             r"|boring|outdated|out of date|cut off|lacking|ugly|awful|terrible|hard to (?:read|follow|understand))",
         ),

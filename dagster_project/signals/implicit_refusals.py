@@ -141,7 +141,7 @@ REFUSALS = (
         r"|(?:what|which) other \w+ (?:have|has|had|support|supports|use|uses|did|exist|works?|should i|could i"
         r"|can i|need)"
         r"|(?:do|run|make|write|draw|create|tell|tell me) another|^(?:haha+|lol|lmao|ha|good one|nice one|love it)\b"
-        r"|(?:does|did|has|is) (?:he|she|they|it) "
+        r"|(?:does|did|has|is) (?:he|she|they|it) |any different\b"
         r"|besides|aside from|apart from|other than|in addition to|any other [a-z]+$|than any)",
         SHORT,
     ),

@@ -16,6 +16,7 @@ from dagster_project.signals.implicit_rules import (
     PROPOSED,
     SERVICE,
     SHORT,
+    STATEMENT,
     YES_NO,
     Rule,
     clause,
@@ -106,7 +107,7 @@ REPORTS = (
             ),
         ),
         "what was suggested changed nothing",
-        "still getting a blank page",
+        "still seeing hidden files",
         "Still great after all these years",
         (*NOT_OPEN, MORE),
         unless=either(
@@ -117,6 +118,7 @@ REPORTS = (
         ),
         query=_CODE,
         response=_LISTS,
+        given=STATEMENT,
     ),
     Rule(
         "explicit:tried_it",
@@ -138,6 +140,7 @@ REPORTS = (
         query=_CODE,
         response=_LISTS,
         counter_response=_LISTS,
+        given=STATEMENT,
     ),
     Rule(
         "explicit:reports_its_output",
@@ -167,8 +170,8 @@ REPORTS = (
             ),
         ),
         "what the code or the action does, which is not what it should do",
-        "this returns nothing",
-        "Does it return nothing if the folder is empty?",
+        "it prints an empty list",
+        "Does it print an empty list if the folder is empty?",
         (*NOT_OPEN, MORE),
         unless=either(
             r"\?",
@@ -181,6 +184,7 @@ REPORTS = (
         query=_CODE,
         response=_LISTS,
         counter_response=_LISTS,
+        given=STATEMENT,
     ),
     Rule(
         "explicit:reports_its_output",
@@ -211,6 +215,7 @@ REPORTS = (
         ),
         query=_CODE,
         response=_LISTS,
+        given=STATEMENT,
     ),
     Rule(
         "explicit:fixed_but_broke",
@@ -224,7 +229,7 @@ REPORTS = (
             r"|asked|should|forgot|missed|in the wrong)",
         ),
         "one part is right, another is not",
-        "That fixed the path but broke the filter",
+        "The path works but the filter doesn't",
         "It works but is it fast?",
         _SAID_OR_DONE,
         unless=either(
@@ -235,6 +240,7 @@ REPORTS = (
         ),
         query=_CODE,
         response=_LISTS,
+        given=STATEMENT,
     ),
     Rule(
         "explicit:pasted_error",
@@ -284,7 +290,7 @@ REPORTS = (
             r"(?: \w+)? (?:in|on|at|there|anywhere)\b",
         ),
         "the user believes something else, or does not find what it says",
-        "I thought it was the town hall",
+        "I was told it was the town hall",
         "I thought it would be harder, great!",
         _SAID_OR_DONE,
         unless=either(_ASKS_OR_PRAISES.removeprefix(r"(?:\?)|"), r"\b(?:how|why|which)\b[^.!]*\?"),
@@ -302,10 +308,11 @@ REPORTS = (
             r"|has)"
         ),
         "something else is said elsewhere",
-        "Wikipedia says the church is",
+        "My map shows the church as the tallest",
         "My doctor says I should rest, how long?",
         _SAID,
         unless=either(_ASKS_OR_PRAISES, words(r"so|i should|to (?:take|use|do)|says? (?:hi|hello|thanks)")),
+        given=STATEMENT,
     ),
     Rule(
         "explicit:should_be",
@@ -316,7 +323,7 @@ REPORTS = (
             r"|have|say|return|include|mention|read|start|end|use)"
         ),
         "the user says what it should be",
-        "I think it should be the church",
+        "Hm, it should be the church",
         "It should be fun",
         _SAID_OR_DONE,
         unless=either(
@@ -326,6 +333,7 @@ REPORTS = (
                 r"|banned|legal|illegal|more)"
             ),
         ),
+        given=STATEMENT,
     ),
     Rule(
         "explicit:objects",
@@ -342,6 +350,7 @@ REPORTS = (
                 r"|think|still|am|do)|im|it works|maybe|first|then|also|now|more)"
             ),
         ),
+        given=STATEMENT,
     ),
     Rule(
         "explicit:bad_taste",
@@ -374,8 +383,8 @@ REPORTS = (
             ),
         ),
         "how it is written is not liked",
-        "it sounds like a robot wrote it",
-        "Why do robots sound stiff?",
+        "it reads like a form letter",
+        "Why do form letters sound stiff?",
         (*NOT_OPEN, MORE),
         _DRAFT,
         _DRAFT,
@@ -401,7 +410,7 @@ REPORTS = (
             words(r"that was the (?:whole |entire |very )?(?:point|question|idea)|the whole point (?:is|was)"),
         ),
         "it has something the user did not say, or forgets something the user said",
-        "I never said Thursday",
+        "I never mentioned a leak",
         "I never said that to her, should I?",
         (*NOT_OPEN, MORE),
         _DRAFT,
@@ -417,13 +426,14 @@ REPORTS = (
             r"|this time)|leave out|minus the)"
         ),
         "what it has in it is not wanted",
-        "ok but without the greeting please",
+        "same but without the greeting",
         "is it polite without the greeting",
         _SAID,
         _DRAFT,
         _DRAFT,
         r"\?",
         query=_MAIL,
+        given=STATEMENT,
     ),
     Rule(
         "explicit:but_without",
@@ -441,6 +451,7 @@ REPORTS = (
         query="Give me a vegan cake recipe",
         response="Melt the butter, add flour and sugar.",
         counter_response="Melt the butter, add flour and sugar.",
+        given=STATEMENT,
     ),
     Rule(
         "explicit:exasperated",
@@ -455,8 +466,8 @@ REPORTS = (
             ),
         ),
         "the user loses patience",
-        "This is ridiculous",
-        "Is a ridiculous price a bargain?",
+        "This is just absurd",
+        "Is an absurd price a bargain?",
         unless=words(
             r"(?:ridiculously|insanely)|i love|love it|haha|lol|in a good way|come on (?:in|over|down)|(?:insane"
             r"|ridiculous),? (?:thanks|thank)|good|great|amazing"
@@ -474,8 +485,8 @@ REPORTS = (
             r"(?:what do you mean|what good|whats the point|then (?:who|what|how))\b",
         ),
         "the user does not take a refusal or a failure",
-        "that is the number",
-        "that is the number",
+        "it is my own order",
+        "it is my own order",
         response="Sorry, I could not find this order number.",
         counter_response="The number is on the letter.",
         given=FAILED_TO,
@@ -502,8 +513,8 @@ REPORTS = (
             r"|option|idea|suggestion))(?: please)?[.! ]*$",
         ),
         "the user asks for one that is otherwise",
-        "Anything cheaper?",
-        "Is it cheaper online?",
+        "Something lighter?",
+        "Is it lighter than the old one?",
         NOT_OPEN,
         _OFFERS,
         _OFFERS,
@@ -571,7 +582,7 @@ REPORTS = (
             ),
         ),
         "a no with a reason that lies in what was proposed",
-        "no, I don't like that place",
+        "no, I don't trust their beds",
         "no, I don't need a room",
         (SERVICE, YES_NO),
         "The Grand has rooms. Would you like to book one?",

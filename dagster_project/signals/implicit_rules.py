@@ -14,11 +14,12 @@ YES_NO, OPEN, NOTHING = "yes_no", "open", "nothing"
 ANY_ASK = (MORE, CONFIRM, OFFER, SERVICE, YES_NO, OPEN, NOTHING)
 NOT_OPEN = (CONFIRM, OFFER, SERVICE, YES_NO, NOTHING)  # the message need not be an answer
 
-# What else may be known of a response: a rule can count only where one of them holds.
+# What else may be known of a response or a message: a rule can count only where one of them holds.
 SHORT = "short"  # it says or offers one thing
 FAILED_TO = "failed"  # it could not do what was asked, or would not
 PROPOSED = "proposed"  # it was to propose something: the query asked for an idea or a thing, or the response offers one
 HAS_CODE = "has_code"
+STATEMENT = "statement"  # the message asks nothing
 
 
 class Rule(NamedTuple):
@@ -37,7 +38,7 @@ class Rule(NamedTuple):
     response: str = "It was built in 1931."
     counter_response: str = "It was built in 1931."
     unless: str = ""
-    given: str = ""  # counts only after a response of which this is known
+    given: str = ""  # counts only where this is known
     query: str = "Which tower in this town is the tallest?"  # before the response of both examples
 
 
