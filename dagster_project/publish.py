@@ -202,20 +202,49 @@ def run_in_process(assets: Sequence[Any], mill: MillRun, dagster_home: Path | No
             assets,
             resources={"mill": mill},
             instance=instance,
-            selection=dg.AssetSelection.all() - dg.AssetSelection.assets(*tables_without_a_source(mill)),
+            selection=dg.AssetSelection.all() - dg.AssetSelection.assets(*tables_without_a_source(mill, assets)),
             run_config={"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}},
             tags=range_tags(*mill.choice.days) if mill.choice.days else {},
         )
 
 
-def tables_without_a_source(mill: MillRun) -> list[str]:
-    """Raw tables of systems nobody configured and the lake knows nothing of: their steps would only cost time."""
-    idle = tuple(f"raw_{system}__" for system, files in mill.config.sources.items() if not files)
-    tables = [name for name in TABLES if idle and name.startswith(idle)]
-    if "raw_feedback__entries" in tables:
-        tables.append("core__feedback_keys")  # made in the same step
+def tables_without_a_source(mill: MillRun, assets: Sequence[Any]) -> list[str]:
+    """Tables of systems nobody configured and neither lake nor state knows anything of: their steps would only cost time.
+
+    Of feedback and distillation just the raw ones: what is made from them always exists, if only as empty tables.
+    """
     known = {*mill.lake.catalog.sources, *(name for name, files in mill.lake.catalog.tables.items() if files)}
-    return [] if known & set(tables) else tables
+    kept = {path.name for path in (mill.lake.home / "state").glob("*")}
+    idle: set[str] = set()
+    for system, files in mill.config.sources.items():
+        raw = {name for name in TABLES if name.startswith(f"raw_{system}__")}
+        is_kept = system == "sessions" and any("session" in name or "anonymised" in name for name in kept)
+        if files or raw & known or is_kept:
+            continue
+        if system == "feedback":
+            raw.add("core__feedback_keys")  # made in the same step
+        idle |= raw if system in ("feedback", "distillation") else _made_of(raw, assets)
+    return sorted(idle)
+
+
+def _made_of(tables: set[str], assets: Sequence[Any]) -> set[str]:
+    """These tables and all that is made of nothing else, step by step."""
+    steps = [
+        ({spec.key.to_user_string() for spec in step.specs},
+         {dep.asset_key.to_user_string() for spec in step.specs for dep in spec.deps})
+        for step in assets
+        if isinstance(step, dg.AssetsDefinition)
+    ]  # fmt: skip
+    found = set(tables)
+    while more := [
+        made
+        for made, inputs in steps
+        if not made <= found
+        and (used := {name for name in inputs - made if name in TABLES} - {"quarantine__rows"})
+        and used <= found
+    ]:
+        found.update(*more)
+    return found
 
 
 def range_tags(first: date, last: date) -> dict[str, str]:
