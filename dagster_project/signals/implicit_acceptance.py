@@ -6,6 +6,7 @@ that matches decides.
 
 from dagster_project.signals.implicit_rules import (
     CONFIRM,
+    FAILED_TO,
     MORE,
     NOT_OPEN,
     NOTHING,
@@ -60,7 +61,7 @@ _ASKING = (
     r"|whose|in what|at what)"
 )
 
-# Praise of one thing and a reservation about another; "right" after a failure is no praise either, but a sigh.
+# Praise of one thing and a reservation about another.
 HALF_PRAISE = (
     r"\b(?:but|except|however|although|only) (?:[a-z0-9]+ ){0,5}?(?:not|isnt|arent|doesnt|dont|didnt|wont|cant"
     r"|without|broke|breaks|fails?|never|too|wrong|missing|lost|hate|hates"
@@ -89,6 +90,17 @@ NEUTRAL = (
         (SERVICE, YES_NO, OPEN),
         "The Grand has rooms. Would you like to book one?",
         "The Grand has rooms. Would you like to book one?",
+    ),
+    Rule(
+        "neutral:takes_note_of_a_failure",
+        r"^(?:(?:oh|well|hm+|ok|okay|right|great|fine|alright|sure|i see|nice|cool|wonderful|k)(?:[.,! ]+|$))+$",
+        "a word that would praise, after a response that could not do it",
+        "Right, great.",
+        "Right, great.",
+        (NOTHING,),
+        "Sorry, I was unable to find this order.",
+        "Your order is on its way.",
+        given=FAILED_TO,
     ),
 )
 
