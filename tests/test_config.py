@@ -11,7 +11,7 @@ import pytest
 from dagster_project.config import SYSTEMS, Config, SourceFile, load
 from dagster_project.errors import GristmillError
 
-NO_SOURCES: dict[str, tuple[SourceFile, ...]] = {system: () for system in SYSTEMS}
+NO_SOURCES: dict[str, tuple[SourceFile, ...]] = dict.fromkeys(SYSTEMS, ())
 
 
 @pytest.fixture(autouse=True)
