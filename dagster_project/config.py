@@ -104,6 +104,9 @@ NOUNS = {float: "a number", int: "a whole number", str: "a text", bool: "true or
 POSTGRES = ("postgresql://", "postgres://")
 PLACES = {"reactions": ("tenant", "project")}  # what a source must be told besides where it is
 KEYS = {"home", "rating_scale", "satisfaction_shares", "tenant", "project", *SYSTEMS, *SETTINGS}
+# What looks like the address of a database and is none we know may hold a password: it is refused and never repeated.
+ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
+KEYWORDS = re.compile(r"\b(?:password|host|dbname)\s*=", re.IGNORECASE)
 # A colon separates sources where another one begins behind it; an address has colons of its own.
 SEPARATOR = re.compile(rf"{re.escape(os.pathsep)}(?=postgres(?:ql)?://|sqlite:|file:|/(?!/)|\.|~|[^/@:]*$)")
 
@@ -193,7 +196,7 @@ def _read_toml(file: Path) -> dict[str, Any]:
 
 def _separate(sources: str) -> list[str]:
     """Several sources in one environment variable."""
-    if any(address in sources for address in POSTGRES):
+    if "://" in sources.replace("sqlite://", "").replace("file://", "") or KEYWORDS.search(sources):
         return SEPARATOR.split(sources)
     is_address = sources.startswith(("sqlite:", "file:"))  # whose colon separates nothing
     return [sources] if is_address else sources.split(os.pathsep)
@@ -233,6 +236,15 @@ def _source_file(system: str, uri: str, base: Path, said: Mapping[str, Any]) -> 
         if value is not None and not (isinstance(value, str) and value):
             raise GristmillError(f"source {system!r}: {name} must be a text, not {value!r}")
     scale = _rating_scale(said["rating_scale"], f"{system}.rating_scale")
+    scheme = ADDRESS.match(uri)
+    if KEYWORDS.search(uri) and not scheme:
+        raise GristmillError(f"source {system!r}: write the database's address as postgresql://user@host:port/database")
+    if scheme and scheme[1].lower() not in ("postgresql", "postgres", "sqlite", "file"):
+        raise GristmillError(
+            f"source {system!r}: unknown kind of address {scheme[1]!r}://; use a path or postgresql://..."
+        )
+    if scheme and scheme[1].lower().startswith("postgres"):
+        uri = f"postgresql://{uri[scheme.end() :].strip()}"
     if not uri.startswith(POSTGRES):
         path = base / _path(uri)
         return SourceFile(path, scale, path.name, **places)

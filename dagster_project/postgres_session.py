@@ -11,7 +11,6 @@ import polars as pl
 import pyarrow as pa
 
 from dagster_project.errors import GristmillError
-from dagster_project.extract import SourceLocked
 from dagster_project.postgres_address import parse
 from dagster_project.postgres_values import literal
 
@@ -114,8 +113,8 @@ class Session:
             return action()
         except (adbc.Error, pa.ArrowException, OSError) as error:
             text, code = self._problem(str(error)), getattr(error, "sqlstate", None)
-        if code in TRY_AGAIN:
-            raise SourceLocked(f"source {self.path} is locked by a writer: {text}")
+        if code in TRY_AGAIN:  # no SourceLocked: the transaction is over, so another try within this run is in vain
+            raise GristmillError(f"source {self.path} is locked by a writer: {text}; run again when it is free")
         raise GristmillError(f"source {self.path}: {text}")
 
     def _problem(self, text: str) -> str:

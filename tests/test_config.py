@@ -327,3 +327,26 @@ def test_satisfaction_shares() -> None:
 
 def test_a_sample_of_nothing() -> None:
     assert "sample_rate must be above 0" in complaint(environ={"GRISTMILL_SAMPLE_RATE": "0"})
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "postgressql://u:Sup3rS3cret@h/one", "postgresql+psycopg://u:Sup3rS3cret@h/one", "mysql://u:Sup3rS3cret@h/one",
+        "host=h user=u password=Sup3rS3cret dbname=one",
+    ],
+)  # fmt: skip
+def test_an_address_of_another_kind_is_refused_and_not_repeated(folder: Path, uri: str) -> None:
+    write(folder / "gristmill.toml", f'sessions = "{uri}"')
+    for environ in ({}, {"GRISTMILL_SESSIONS": uri}):
+        with pytest.raises(GristmillError) as error:
+            load(environ=environ)
+        assert "Sup3rS3cret" not in str(error.value)
+        assert "postgresql://" in str(error.value)
+
+
+@pytest.mark.parametrize("uri", ["PostgreSQL://u:pw@h/one", " postgres://u:pw@h/one"])
+def test_a_scheme_is_read_whatever_its_case(folder: Path, uri: str) -> None:
+    write(folder / "gristmill.toml", f'sessions = "{uri}"')
+    (file,) = load(environ={}).sources["sessions"]
+    assert (file.address, file.label) == ("postgresql://u:pw@h/one", "one.public")

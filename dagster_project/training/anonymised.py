@@ -69,7 +69,8 @@ def anonymise(rows: pl.DataFrame, k: int = 5, token_budget: int = 8000) -> Anony
     """
     users = pl.col("user").drop_nulls().unique()
     removed = [pl.lit(0, dtype=pl.Int64).alias(_removed(name)) for name in REMOVED_IN_ORDER]
-    person = rows["user_id"].rank("dense").alias("user")  # a number: what is compared below is not who but whether
+    # a number: what is compared below is not who but whether. One id in two spellings is one person, to be safe.
+    person = rows["user_id"].str.strip_chars().str.to_lowercase().rank("dense").alias("user")
     same = _coarse(rows, token_budget).with_columns(person).group_by(*FIELDS)
     found = same.agg(users, pl.len().cast(pl.Int64).alias("session_count")).with_columns(removed)
     is_rare = pl.col("user").list.len() < k

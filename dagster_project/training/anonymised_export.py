@@ -33,11 +33,14 @@ class AnonymisedExport:
 
     combinations: pl.DataFrame
     weeks: tuple[KeptWeek, ...]
+    weeks_below_k: int = 0
 
     @classmethod
-    def of(cls, kept: KeptWeeks, as_of: datetime) -> "AnonymisedExport":
-        weeks = tuple(kept.read(monday) for monday in kept.mondays(as_of))
-        return cls(put_together(week.combinations for week in weeks), weeks)
+    def of(cls, kept: KeptWeeks, as_of: datetime, k: int = 1) -> "AnonymisedExport":
+        """Weeks that were made with a smaller k than is asked for now stay behind, and are counted."""
+        known = [kept.read(monday) for monday in kept.mondays(as_of)]
+        weeks = tuple(week for week in known if week.k >= k)
+        return cls(put_together(week.combinations for week in weeks), weeks, len(known) - len(weeks))
 
     @property
     def counts(self) -> Counts:
@@ -55,6 +58,7 @@ class AnonymisedExport:
             "k": min((week.k for week in self.weeks), default=None),
             "token_budgets": sorted({week.token_budget for week in self.weeks}),
             "weeks": len(names),
+            "weeks_below_k": self.weeks_below_k,
             "first_week": names[0] if names else None,
             "last_week": names[-1] if names else None,
             **asdict(self.counts),
@@ -86,11 +90,12 @@ def bring_anonymised_up_to_date(run: MillRun) -> tuple[AnonymisedExport, bool]:
         settings = run.config.anonymity_k, run.config.token_budget
         keep_new_weeks(kept, rated.mondays(), rated.of_week, run.as_of, *settings)
         run.state_moves += [move for move in kept.moves() if move not in run.state_moves]
-    export = AnonymisedExport.of(kept, run.as_of)
+    export = AnonymisedExport.of(kept, run.as_of, run.config.anonymity_k)
     made_from = {
         "weeks": kept.identity(week.monday for week in export.weeks),
         "code": code_hash(*CODE),
         "in": partition,
+        "weeks_below_k": export.weeks_below_k,
     }
     inputs = hashlib.sha256(json.dumps(made_from).encode()).hexdigest()
     is_there = not export.weeks or partition in lake.partitions(TABLE)

@@ -117,7 +117,7 @@ def build_release(run: MillRun) -> dict[str, Any]:
             for by in ("source", "tier", "domain"):
                 counts[by].update(dict(examples[by].value_counts().iter_rows()))
     files = {name: entry for writer in writers.values() for name, entry in writer.files().items()}
-    anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of)
+    anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of, run.config.anonymity_k)
     files |= write_files(anonymised, folder)
     shutil.rmtree(run.lake.staging / "spool", ignore_errors=True)
     manifest = {
