@@ -30,7 +30,7 @@ GROUP_TURNS = 50_000
 COLUMNS = (
     "turn_key", "turn_number", "user_id", "session_id", "occurred_at", "event_date", "query", "response", "intent",
     "validation_outcome", "quality_score", "strategy_summary", "user_feedback_status", "feedback_confidence",
-    "query_source", "response_source", "source_file",
+    "source_correction_type", "query_source", "response_source", "source_file",
 )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ SAME_INSTANT = 2.0
 FROM_METADATA: dict[str, type[pl.DataType]] = {
     "timestamp": pl.Float64, "validation_outcome": pl.String, "quality_score": pl.Float64,
     "user_feedback_status": pl.String, "feedback_confidence": pl.Float64, "rejection_detected_in": pl.String,
+    "source_correction_type": pl.String,
 }  # fmt: skip
 _FOLDER = {
     "folder": pl.String, "folder_session": pl.String, "folder_query": pl.String, "folder_response": pl.String,
@@ -331,14 +332,17 @@ def _contents(root: Path, folder: str) -> tuple[Any, ...]:
     feedback = nested if isinstance(nested, dict) else {}
     status = feedback.get("status") or said.get("user_feedback_status")
     detected_in = _first(feedback.get("detected_in_turn"), said.get("rejection_detected_in"))
-    words = [_word(word) for word in (said.get("session_id"), said.get("validation_outcome"), status, detected_in)]
+    kind = _first(feedback.get("correction_type"), said.get("correction_type"))
+    words = [
+        _word(word) for word in (said.get("session_id"), said.get("validation_outcome"), status, detected_in, kind)
+    ]
     if any(word is not None and not _is_clean(word) for word in words):
         words = [word if word is None or _is_clean(word) else None for word in words]
         repairs.append("bad_text:metadata.json")
-    session, outcome, status, detected_in = words
+    session, outcome, status, detected_in, kind = words
     values = (
         _seconds(said.get("timestamp")), outcome, _number(said.get("quality_score")), status,
-        _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))), detected_in,
+        _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))), detected_in, kind,
     )  # fmt: skip
     return (folder, session, context, response, repairs, *values)
 

@@ -523,6 +523,8 @@ def test_a_week_is_never_made_again(tmp_path: Path) -> None:
     assert [week.k for week in export.weeks] == [2, 9]
     assert export.summary()["k"] == 2
     kept = KeptWeeks(Lake(tmp_path))
+    stricter = AnonymisedExport.of(kept, after(2), k=9)  # a week of a smaller k does not leave again
+    assert ([week.k for week in stricter.weeks], stricter.summary()["weeks_below_k"]) == ([9], 1)
     with pytest.raises(GristmillError, match="never made again"):
         kept.add(WEEKS[0], anonymise(population().rows(WEEKS[0])), 5, 8000)
     (tmp_path / "state" / "anonymised" / "2026-W02.parquet").write_bytes(b"PAR1")

@@ -15,7 +15,7 @@ from tests.oracle import reactions_cases as cases
 from tests.oracle import reactions_oracle as oracle
 from tests.reaction_database import CHECK, Derived, derive, source
 
-SEEDS = [int(seed) for seed in os.environ.get("ORACLE_SEEDS", "2,9,21,33,57").split(",")]  # more: ORACLE_SEEDS=0,1,2
+SEEDS = [int(seed) for seed in os.environ.get("ORACLE_SEEDS", "2,21,57").split(",")]  # more: ORACLE_SEEDS=0,1,2
 WHERE = {"GRISTMILL_TENANT": "ACME", "GRISTMILL_PROJECT": "Support"}
 FIELDS = ("id", "conversation_id", "turn_id", "origin", "reaction", "confidence", "occurred_at", "ttl_days", "rn")
 JUDGED = ("user_id", "is_active", "inactive_reason", "is_orphan", "rn", "origin", "reaction", "occurred_at")

@@ -20,7 +20,7 @@ DOCUMENTS = """select tenant_id, workspace_id, document_id, document_type, sessi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 1, 2, 7, 9])
+@pytest.mark.parametrize("seed", [0, 2, 9])
 def test_sessions(tmp_path: Path, seed: int) -> None:
     home = tmp_path / "home"
     tables = generated(seed)

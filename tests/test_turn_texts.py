@@ -174,7 +174,8 @@ METADATA: dict[str, tuple[Any, Row]] = {
     "nested": (
         {"user_feedback": NESTED, "validation_outcome": "APPROVE", "quality_score": 0.85},
         {
-            "user_feedback_status": "rejected", "feedback_confidence": 0.9, "rejection_detected_in": "turn_000002",
+            "source_correction_type": "explicit_correction", "user_feedback_status": "rejected",
+            "feedback_confidence": 0.9, "rejection_detected_in": "turn_000002",
             "validation_outcome": "APPROVE", "quality_score": 0.85,
         },
     ),
@@ -635,3 +636,21 @@ def test_a_number_that_comes_to_be_shared_takes_away_what_was_taken_for_granted(
     assert derive(home).queries == {"ann/1": ("whoever asks", "folder")}
     add(source(home), {"user_id": "bob", "turn_number": 1, "timestamp": at(days=8), "topic": "other"})
     assert derive(home).queries == {"ann/1": ("own", "topic"), "bob/1": ("other", "topic")}
+
+
+@pytest.mark.parametrize(
+    ("stored", "ours"),
+    [
+        ("explicit_correction", "explicit"),
+        ("Rephrased_Query", "rephrased"),
+        ("abandoned", "abandonment"),
+        ("other", None),
+    ],
+)
+def test_the_sources_own_correction_type_is_mapped_onto_ours(folder: Path, stored: str, ours: str | None) -> None:
+    """C3: kept beside the detected one; only metadata.json has it (seed 1)."""
+    write(source(folder.parent), [{"turn_number": 1, "timestamp": at(), "query": "asked"}])
+    feedback = {"status": "rejected", "correction_type": stored, "confidence": 0.9}
+    turn_folder(folder, "turn_000001", metadata={"session_id": "s", "user_feedback": feedback})
+    turn = derive(folder.parent).turns["ann/1"]
+    assert (turn["source_status"], turn["source_correction_type"], turn["correction_type"]) == ("rejected", ours, None)

@@ -121,7 +121,8 @@ ALL = (
         ("turn_key",),
         """turn_key turn_id turn_number user_id? session_id? thread_id occurred_at event_date prompt_key? next_turn_key?
         next_turn_id? next_at? similarity? feedback_status feedback_confidence correction_type? reason source_status?
-        source_confidence? intent? validation_outcome? quality_score? strategy_summary? query_source? response_source?
+        source_confidence? source_correction_type? intent?
+        validation_outcome? quality_score? strategy_summary? query_source? response_source?
         refers_back said_status? said_confidence? said_reason? text_hash source_file""",
         is_by_day=True,
         unchecked=("quality_score",),
@@ -140,7 +141,7 @@ ALL = (
         ("turn_key",),
         """turn_key user_id? turn_number turn_id session_id? thread_id occurred_at event_date feedback_status
         feedback_confidence correction_type? detected_in_turn? detected_at? similarity? reason source_status?
-        source_confidence? is_disputed? satisfaction_score? ranking_score is_reusable consecutive_rejections
+        source_confidence? source_correction_type? is_disputed? satisfaction_score? ranking_score is_reusable consecutive_rejections
         validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
         source_file""",
         unchecked=("quality_score",),

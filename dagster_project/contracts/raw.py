@@ -17,8 +17,8 @@ from dagster_project.contracts.table import Table
 UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format", "feedback_confidence")
 
 TURN = """turn_key turn_number user_id? session_id? timestamp topic? intent? keywords? validation_outcome?
-    strategy_summary? quality_score? user_feedback_status? feedback_confidence? rejection_detected_in? query? response?
-    query_source? response_source?"""
+    strategy_summary? quality_score? user_feedback_status? feedback_confidence? rejection_detected_in?
+    source_correction_type? query? response? query_source? response_source?"""
 PLACED = "extra? occurred_at event_date source_file source_rowid repairs"
 
 ALL = (

@@ -57,6 +57,9 @@ TURN_COLUMNS: dict[str, Meaning] = {
     "detected_in_turn": text("turn_id of the message that tells (seed 1)"),
     "detected_at": moment("when that message came (seed 1)"),
     "source_status": word("the source's own status, rejected, accepted or neutral; null where it has none (C3)"),
+    "source_correction_type": one_of(
+        TURN_CORRECTIONS, "the source's own, mapped onto ours; only metadata.json has it (C3)"
+    ),
     "source_confidence": Meaning(pl.Float64, "the source's own confidence in it"),
     "is_disputed": flag("the source's own status differs from the detected one; null where it has none (C3)"),
     "refers_back": flag("its message points at an earlier turn than the last one (C6)"),

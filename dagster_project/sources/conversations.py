@@ -15,10 +15,13 @@ from dagster_project.instants import day_numbers, instant, repair_milliseconds
 from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import strings_at
 from dagster_project.source_database import SourceDatabase
+from dagster_project.sources.feedback import word
 from dagster_project.turn_texts import FROM_METADATA, UNKNOWN_IDS, TurnTexts
 
 STATUSES = ("rejected", "accepted", "neutral")
 OUTCOMES = ("approve", "revise", "retry", "fail")
+# The source's words for how a user rejected an answer begin like ours: explicit_correction, rephrased_query, abandoned (C3).
+CORRECTION_TYPES = {"explicit": "explicit", "rephras": "rephrased", "abandon": "abandonment"}
 
 
 def texts_beside(database: SourceDatabase, spec: TableSpec) -> TurnTexts:
@@ -104,7 +107,13 @@ OLD_TURNS = TableSpec(
 )
 DATED = {f"raw_conversations__{spec.name}": spec for spec in (TURNS, OLD_TURNS)}
 # What the source rewrites after the fact, wipes or degrades: two copies of a turn may differ in these and still be one.
-REWRITTEN = ("user_feedback_status", "feedback_confidence", "rejection_detected_in", "quality_score")
+REWRITTEN = (
+    "source_correction_type",
+    "user_feedback_status",
+    "feedback_confidence",
+    "rejection_detected_in",
+    "quality_score",
+)
 
 
 def known_id(column: str) -> pl.Expr:
@@ -119,7 +128,7 @@ def is_unread(problems: pl.Expr, column: str) -> pl.Expr:
 
 def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file: str) -> pl.DataFrame:
     """Source columns to canonical ones: empty texts are nothing, times in seconds (G1), texts from where they lie."""
-    absent = {"doc_path": pl.String, "goals_json": pl.String}
+    absent = {"doc_path": pl.String, "goals_json": pl.String, "source_correction_type": pl.String}
     rows = rows.with_columns(pl.lit(None, dtype=kind).alias(c) for c, kind in absent.items() if c not in rows.columns)
     rows = rows.with_columns(
         pl.when(pl.col(column) != "").then(pl.col(column)).alias(column)
@@ -160,7 +169,11 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
         "folder_repairs",
         *(f"metadata_{c}" for c in FROM_METADATA),
     )
-    rows = rows.with_columns(instant(pl.col("timestamp")).alias("occurred_at"))
+    said = word("source_correction_type")
+    mapped = pl.coalesce(
+        pl.when(said.str.starts_with(start)).then(pl.lit(ours)) for start, ours in CORRECTION_TYPES.items()
+    )
+    rows = rows.with_columns(instant(pl.col("timestamp")).alias("occurred_at"), mapped.alias("source_correction_type"))
     return rows.with_columns(pl.col("occurred_at").dt.date().alias("event_date"))
 
 

@@ -18,7 +18,7 @@ pairs as (
         if(is_about_another, null, correction_type) as correction_type,
         next_turn_id, next_at, similarity,
         if(is_about_another, 'refers_back', reason) as reason,
-        source_status, source_confidence, validation_outcome, quality_score, intent, strategy_summary, prompt_key,
+        source_status, source_confidence, source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key,
         query_source, response_source, source_file
     from (
         select core__turn_pairs.*, message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
@@ -74,6 +74,7 @@ select
     reason,
     source_status,
     source_confidence,
+    source_correction_type,
     source_status <> feedback_status as is_disputed,
     case feedback_status
         when 'rejected' then -1.0
