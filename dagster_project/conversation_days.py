@@ -14,9 +14,10 @@ from dagster_project.raw_tables import Account, DatedIntake, unknown_words
 from dagster_project.signals.similarity import load_model
 from dagster_project.sources import conversations
 from dagster_project.tables import store_days
-from dagster_project.turn_texts import NUMBERS_TOGETHER, TURN_FOLDER, TurnTexts, days_near, number_groups
+from dagster_project.turn_folders import TURN_FOLDER
+from dagster_project.turn_texts import NUMBERS_TOGETHER, TurnTexts, days_near, number_groups
 
-CODE = ("sources/conversations.py", "turn_texts.py", "signals/json_columns.py")
+CODE = ("sources/conversations.py", "turn_texts.py", "turn_folders.py", "signals/json_columns.py")
 VOCABULARIES = {"validation_outcome": conversations.OUTCOMES, "user_feedback_status": conversations.STATUSES}
 
 

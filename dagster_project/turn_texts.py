@@ -7,45 +7,28 @@ outside the database's folder is read. What a row gets depends on the row alone,
 """
 
 import codecs
-import json
-import os
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import polars as pl
 
 from dagster_project.instants import epoch_seconds, instant, repair_milliseconds
 from dagster_project.signals.json_columns import strings_at
+from dagster_project.turn_folders import DEPTH, FILES, FOLDER_COLUMNS, TURN_FOLDER, contents_of, parsed, turn_folders
 
-TURN_FOLDER = re.compile(r"turn_(\d{1,18})")
-DEPTH = 3  # users/<user>/turns/turn_NNNNNN
-FILES = ("context.md", "response.md", "metadata.json")
 NUMBERS_TOGETHER = 64  # folders whose state is kept as one digest
 ANYONES = 3  # the place of a folder anyone may use among those a turn may have
 DAYS_KEPT = 32  # transcripts kept in memory for the rows to come
 UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
 # Of turns that only their time tells apart: a line or folder further from a turn than this is someone else's (seconds).
 SAME_INSTANT = 2.0
-# What a turn takes from its metadata.json where its row says nothing.
-FROM_METADATA: dict[str, type[pl.DataType]] = {
-    "timestamp": pl.Float64, "validation_outcome": pl.String, "quality_score": pl.Float64,
-    "user_feedback_status": pl.String, "feedback_confidence": pl.Float64, "rejection_detected_in": pl.String,
-    "source_correction_type": pl.String,
-}  # fmt: skip
-_FOLDER = {
-    "folder": pl.String, "folder_session": pl.String, "folder_query": pl.String, "folder_response": pl.String,
-    "folder_repairs": pl.List(pl.String), **{f"metadata_{name}": kind for name, kind in FROM_METADATA.items()},
-}  # fmt: skip
 _TRANSCRIPT = {
     "turn_number": pl.Int64, "line_session": pl.String, "line_at": pl.Float64, "transcript_query": pl.String,
     "turn_dir": pl.String, "line_day": pl.Date,
 }  # fmt: skip
-_QUERY_SECTION = r"(?ms)^##[ \t]*0\.?[ \t]*User Query[^\n]*\n(.*?)(?:^##[ \t]*[0-9]+\.|\z)"
 
 
 class TurnTexts:
@@ -67,7 +50,7 @@ class TurnTexts:
     @cached_property
     def _folders(self) -> pl.DataFrame:
         """Every turn folder: its path, number, and the user it lies below (null where anyone may use it)."""
-        found = list(_turn_folders(self.folder, "", DEPTH))
+        found = list(turn_folders(self.folder, "", DEPTH))
         schema = {"folder": pl.String, "turn_number": pl.Int64, "owner": pl.String}
         return pl.DataFrame(found, schema=schema, orient="row").sort("folder")
 
@@ -171,7 +154,7 @@ class TurnTexts:
     def _folders_of(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Per row the contents of its turn's folder, for rows that have one."""
         if not self.has_folders:
-            return pl.DataFrame(schema={"row_place": pl.UInt32, **_FOLDER})
+            return pl.DataFrame(schema={"row_place": pl.UInt32, **FOLDER_COLUMNS})
         columns = ("row_place", "turn_number", "session_id", "timestamp", "folder", "owner", "order")
         asked = rows.select("row_place", "turn_number", "user_id", "session_id", "timestamp", "turn_dir", "doc_path")
         given = pl.concat(
@@ -199,17 +182,17 @@ class TurnTexts:
         )
         candidates = pl.concat([part.select(columns) for part in (named, numbered)])
         contents = pl.DataFrame(
-            [_contents(self.folder, folder) for folder in candidates["folder"].unique().sort().to_list()],
-            schema=_FOLDER, orient="row",
+            [contents_of(self.folder, folder) for folder in candidates["folder"].unique().sort().to_list()],
+            schema=FOLDER_COLUMNS, orient="row",
         )  # fmt: skip
-        found = self._with_doubts(candidates.join(_parsed(contents), on="folder"))
+        found = self._with_doubts(candidates.join(parsed(contents), on="folder"))
         ours, theirs = _known_id("session_id"), _known_id("folder_session")
         is_strange = pl.col("owner").is_null() & (ours != theirs).fill_null(False)
         is_same_instant = ((pl.col("metadata_timestamp") - pl.col("timestamp")).abs() <= SAME_INSTANT).fill_null(False)
         is_doubtful = pl.col("is_twin") | (pl.col("is_shared") & (ours.is_null() | theirs.is_null()))
         is_vague = (pl.col("order") == ANYONES) & is_doubtful & ~is_same_instant
         best = found.filter(~is_strange & ~is_vague).sort("row_place", "order", "folder")
-        return best.unique("row_place", keep="first", maintain_order=True).select("row_place", *_FOLDER)
+        return best.unique("row_place", keep="first", maintain_order=True).select("row_place", *FOLDER_COLUMNS)
 
     def _inside(self, said: str) -> tuple[str | None, bool]:
         """The folder a source names, relative to ours, and whether it is just that one.
@@ -232,30 +215,6 @@ class TurnTexts:
     @cached_property
     def _known_folders(self) -> frozenset[str]:
         return frozenset(self._folders["folder"].to_list())
-
-
-def _turn_folders(root: Path, below: str, depth: int) -> Iterator[tuple[str, int, str | None]]:
-    try:
-        entries = sorted(
-            entry.name
-            for entry in os.scandir(root / below)
-            if entry.is_dir(follow_symlinks=False) and _is_clean(entry.name)
-        )
-    except OSError:  # a folder we may not look into holds nothing for us
-        return
-    for name in entries:
-        path = f"{below}/{name}" if below else name
-        number = TURN_FOLDER.fullmatch(name)
-        if number:
-            owner = [part for part in PurePosixPath(below).parts if part not in ("users", "turns")]
-            yield path, int(number[1]), owner[-1] if owner else None
-        elif depth and name != "transcripts" and not name.startswith("."):
-            yield from _turn_folders(root, path, depth - 1)
-
-
-def _is_clean(text: str) -> bool:
-    """Whether a text can be stored: no NUL, no half of a character (G5)."""
-    return "\0" not in text and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _look(path: Path) -> str:
@@ -312,91 +271,8 @@ def _is_text(line: bytes) -> bool:
     return True
 
 
-# --- folders -----------------------------------------------------------------------------------------------------
-
-
-def _contents(root: Path, folder: str) -> tuple[Any, ...]:
-    """One turn folder, in the order of _FOLDER; what is broken is named and left out."""
-    repairs: list[str] = []
-    context, response, metadata = (_text_of(root / folder / name, repairs) for name in FILES)
-    said: Any = {}
-    if metadata is not None:
-        try:
-            said = json.loads(metadata)
-        except (ValueError, RecursionError):
-            said = None
-        if not isinstance(said, dict):
-            said = {}
-            repairs.append("bad_json:metadata.json")
-    nested = said.get("user_feedback")
-    feedback = nested if isinstance(nested, dict) else {}
-    status = feedback.get("status") or said.get("user_feedback_status")
-    detected_in = _first(feedback.get("detected_in_turn"), said.get("rejection_detected_in"))
-    kind = _first(feedback.get("correction_type"), said.get("correction_type"))
-    words = [
-        _word(word) for word in (said.get("session_id"), said.get("validation_outcome"), status, detected_in, kind)
-    ]
-    if any(word is not None and not _is_clean(word) for word in words):
-        words = [word if word is None or _is_clean(word) else None for word in words]
-        repairs.append("bad_text:metadata.json")
-    session, outcome, status, detected_in, kind = words
-    values = (
-        _seconds(said.get("timestamp")), outcome, _number(said.get("quality_score")), status,
-        _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))), detected_in, kind,
-    )  # fmt: skip
-    return (folder, session, context, response, repairs, *values)
-
-
-def _text_of(path: Path, repairs: list[str]) -> str | None:
-    if path.is_symlink():  # it may lead out of the database's folder
-        repairs.append(f"link:{path.name}")
-        return None
-    try:
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8).decode()
-    except FileNotFoundError:
-        return None
-    except (UnicodeDecodeError, OSError):
-        text = "\0"
-    if "\0" in text:
-        repairs.append(f"bad_text:{path.name}")
-        return None
-    return text
-
-
-def _first(*values: object) -> object:
-    return next((value for value in values if value is not None), None)
-
-
-def _word(value: object) -> str | None:
-    return str(value) if isinstance(value, str | int) and not isinstance(value, bool) and value != "" else None
-
-
-def _number(value: object) -> float | None:
-    try:
-        return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
-    except OverflowError:  # a whole number no float can hold
-        return None
-
-
 def _known_id(column: str) -> pl.Expr:
     return pl.when(~pl.col(column).is_in(UNKNOWN_IDS)).then(pl.col(column))
-
-
-def _seconds(value: object) -> float | None:
-    """Epoch seconds or milliseconds, or an ISO text (naive = UTC)."""
-    text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
-    seconds = epoch_seconds(pl.Series("at", [text], dtype=pl.String)).to_frame()
-    return repair_milliseconds(seconds, ("at",))["at"][0]
-
-
-def _parsed(contents: pl.DataFrame) -> pl.DataFrame:
-    """The user's query out of context.md; blank texts are nothing."""
-    query = pl.col("folder_query").str.extract(_QUERY_SECTION).str.strip_chars()
-    response = pl.col("folder_response").str.strip_chars()
-    return contents.with_columns(
-        pl.when(query != "").then(query).alias("folder_query"),
-        pl.when(response != "").then(response).alias("folder_response"),
-    )
 
 
 def days_near(names: Iterable[str]) -> set[date]:

@@ -16,7 +16,8 @@ from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import strings_at
 from dagster_project.source_database import SourceDatabase
 from dagster_project.sources.feedback import word
-from dagster_project.turn_texts import FROM_METADATA, UNKNOWN_IDS, TurnTexts
+from dagster_project.turn_folders import FROM_METADATA
+from dagster_project.turn_texts import UNKNOWN_IDS, TurnTexts
 
 STATUSES = ("rejected", "accepted", "neutral")
 OUTCOMES = ("approve", "revise", "retry", "fail")
