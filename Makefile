@@ -16,7 +16,8 @@ test-fast: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n auto -m "not slow and not postgres"
 
 test-slow: $(VENV)/.ready-dev
-	$(BIN)/python -m pytest -n auto -m "slow and not postgres"
+	@# one more worker than cores: these tests wait a good deal for locks, signals and other processes
+	$(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) -m "slow and not postgres"
 
 # Against a real Postgres that the tests start themselves on loopback; it must be installed (`apt-get install postgresql`).
 test-postgres: $(VENV)/.ready-dev
