@@ -20,6 +20,7 @@ from pathlib import Path
 
 from dagster_project.demo.distillation import write_distillation
 from dagster_project.demo.feedback import write_feedback
+from dagster_project.demo.reaction_sources import write_reactions
 from dagster_project.demo.session_sources import write_sessions
 from dagster_project.demo.turn_sources import write_turns
 
@@ -172,10 +173,15 @@ def write_ai_sessions(folder: Path, sessions: int) -> None:
     write_sessions(folder, sessions, seed=7, is_bench=True)
 
 
+def write_conv_messages(folder: Path, reactions: int) -> None:
+    write_reactions(folder, reactions, seed=7, is_bench=True)
+
+
 # The other systems, each by itself: how its demo database is written, how many rows, what a row is called.
 OTHERS: dict[str, tuple[Callable[[Path, int], object], int, str]] = {
     "distillation": (write_distilled, 200_000, "interactions"),
     "conversations": (write_conversations, 1_000_000, "turns"),
+    "reactions": (write_conv_messages, 1_000_000, "reactions"),
     "sessions": (write_ai_sessions, 1_000_000, "sessions"),
 }
 
