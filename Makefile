@@ -7,7 +7,7 @@ export DAGSTER_DISABLE_TELEMETRY := yes
 .PHONY: run test test-fast test-slow test-postgres check bench lock clean
 
 run: $(VENV)/.ready
-	@ls data/sources/*.db >/dev/null 2>&1 || $(BIN)/gristmill demo
+	@$(BIN)/gristmill demo --if-no-sources
 	@$(BIN)/gristmill run
 
 test: $(VENV)/.ready-dev check test-fast test-slow test-postgres
@@ -19,7 +19,7 @@ test-slow: $(VENV)/.ready-dev
 	@# one more worker than cores: these tests wait a good deal for locks, signals and other processes
 	$(BIN)/python -m pytest -n $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) -m "slow and not postgres"
 
-# Against a real Postgres that the tests start themselves on loopback; it must be installed (`apt-get install postgresql`).
+# Against a real Postgres that the tests start themselves on loopback; its programs came with the environment.
 test-postgres: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n auto -m postgres
 

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import dagster as dg
 
 from dagster_project.contracts.session_columns import REFUSED
-from dagster_project.mill_run import STOP
-from dagster_project.publish import Mill, inputs_hash, spec, sql_table, table_result
-from dagster_project.queries import query
+from dagster_project.mill_run import MillRun
+from dagster_project.publish import spec, sql_table, table_result
 from dagster_project.session_record import bring_restatements_up_to_date
+from dagster_project.sql_tables import inputs_hash
+from dagster_project.steps import step
 
 metric__distillation_daily = sql_table("metric__distillation_daily")
 metric__feedback_daily = sql_table("metric__feedback_daily")
@@ -25,16 +26,16 @@ metric__session_baseline = sql_table("metric__session_baseline")
 metric__satisfaction_daily = sql_table("metric__satisfaction_daily")
 
 
-@dg.multi_asset(
-    name="metric__restatements",
-    specs=[
+@step(
+    "metric__restatements",
+    [
         spec(
             "metric__restatements",
             deps=["metric__session_daily", "core__session_days", "core__frozen_session_days", "core__sessions"],
             kinds=("polars",),
         )
     ],
-    check_specs=[
+    [
         dg.AssetCheckSpec(
             "no_frozen_day_shrank",
             asset="metric__restatements",
@@ -42,11 +43,10 @@ metric__satisfaction_daily = sql_table("metric__satisfaction_daily")
         )
     ],
 )
-def metric__restatements(mill: Mill) -> Iterator[dg.MaterializeResult]:
-    STOP.check()
+def metric__restatements(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     entries = bring_restatements_up_to_date(mill)
     # made from the days that were frozen before, the table is the same when made from those that are frozen now
-    mill.lake.catalog.inputs["metric__session_daily"] = inputs_hash(mill, query("metric__session_daily"))
+    mill.lake.catalog.inputs["metric__session_daily"] = inputs_hash(mill, "metric__session_daily")
     refused = entries.filter(entries["why"] == REFUSED)
     stayed = dg.AssetCheckResult(
         asset_key="metric__restatements", check_name="no_frozen_day_shrank", severity=dg.AssetCheckSeverity.WARN,

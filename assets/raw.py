@@ -1,34 +1,31 @@
 """What comes in. Each table holds every valid row of its source; refused ones are in quarantine__rows."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
 from functools import partial
 from types import MappingProxyType
 
 import dagster as dg
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.conversation_days import bring_conversations_up_to_date
-from dagster_project.distillation_days import bring_distillation_up_to_date
-from dagster_project.extract import TableSpec
-from dagster_project.feedback_days import bring_feedback_up_to_date
-from dagster_project.mill_run import STOP, MillRun
+from dagster_project.distillation_days import bring_distillation_snapshot_up_to_date, bring_distillation_up_to_date
+from dagster_project.feedback_days import bring_feedback_snapshot_up_to_date, bring_feedback_up_to_date
+from dagster_project.mill_run import MillRun
 from dagster_project.partitions import DAILY
 from dagster_project.publish import (
-    Mill,
     account_check_specs,
     account_results,
     key_is_once,
     key_is_once_spec,
-    retries_if_locked,
     spec,
     table_result,
 )
-from dagster_project.quarantine import Rule
-from dagster_project.raw_tables import Account, bring_snapshot_up_to_date
+from dagster_project.raw_tables import Account
 from dagster_project.reaction_days import bring_reactions_up_to_date
 from dagster_project.session_days import bring_session_snapshot_up_to_date, bring_sessions_up_to_date
-from dagster_project.sources import conversations, distillation, feedback, reactions, sessions
+from dagster_project.sources import conversations, distillation, reactions, sessions
+from dagster_project.steps import step
 
 source_conversations = dg.AssetSpec(
     "source_conversations", group_name="sources", kinds={"sqlite"}, description="PandaAI's turn_index.db (seed 1)"
@@ -50,50 +47,23 @@ source_sessions = dg.AssetSpec(
 )
 
 
-def snapshot_table(
-    table: str, source: dg.AssetSpec, table_spec: TableSpec, rules: tuple[Rule, ...], is_united: bool,
-    mend: Callable[[pl.DataFrame], pl.DataFrame] = lambda rows: rows,
-) -> dg.AssetsDefinition:  # fmt: skip
-    """An optional source table that is not kept by day."""
-
-    def bring(mill: MillRun) -> Account:
-        return bring_snapshot_up_to_date(mill, table, table_spec, rules, is_united, mend)
-
-    return undated_table(table, source, bring)
-
-
 def undated_table(table: str, source: dg.AssetSpec, bring: Callable[[MillRun], Account]) -> dg.AssetsDefinition:
     """A source table that is not kept by day, brought up to date by `bring`."""
 
-    @dg.multi_asset(
-        name=table, specs=[spec(table, deps=[source], kinds=("polars",))], check_specs=account_check_specs(table)
-    )
-    def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
-        STOP.check()
-        with retries_if_locked(context, mill):
-            account = bring(mill)
-        yield table_result(mill, table, account_results(mill, table, account))
+    @step(table, [spec(table, deps=[source], kinds=("polars",))], account_check_specs(table))
+    def read(mill: MillRun) -> Iterator[dg.MaterializeResult]:
+        yield table_result(mill, table, account_results(mill, table, bring(mill)))
 
     return read
 
 
-raw_feedback__responses = snapshot_table(
-    "raw_feedback__responses", source_feedback, feedback.RESPONSES, feedback.RESPONSE_RULES, is_united=True
-)
-raw_feedback__stored_aggregates = snapshot_table(
-    "raw_feedback__stored_aggregates",
-    source_feedback,
-    feedback.STORED_AGGREGATES,
-    feedback.STORED_AGGREGATE_RULES,
-    is_united=False,
-)
-raw_feedback__stored_sessions = snapshot_table(
-    "raw_feedback__stored_sessions",
-    source_feedback,
-    feedback.STORED_SESSIONS,
-    feedback.STORED_SESSION_RULES,
-    is_united=False,
-)
+def feedback_snapshot(table: str) -> dg.AssetsDefinition:
+    return undated_table(table, source_feedback, partial(bring_feedback_snapshot_up_to_date, asset=table))
+
+
+raw_feedback__responses = feedback_snapshot("raw_feedback__responses")
+raw_feedback__stored_aggregates = feedback_snapshot("raw_feedback__stored_aggregates")
+raw_feedback__stored_sessions = feedback_snapshot("raw_feedback__stored_sessions")
 
 
 def dated_table(
@@ -105,34 +75,23 @@ def dated_table(
     `then` are tables by day that are judged by this one: Dagster wants them in the same step.
     """
 
-    @dg.multi_asset(
-        name=table,
-        specs=[
+    @step(
+        table,
+        [
             spec(table, deps=[source, *deps], kinds=("polars",), by_day=DAILY),
             *(spec(name, deps=[table], kinds=("polars",), by_day=DAILY) for name in companions),
             *(spec(name, deps=[source, table], kinds=("polars",), by_day=DAILY) for name in then),
         ],
-        check_specs=[
-            check for name in (table, *then) for check in (*account_check_specs(name), key_is_once_spec(name))
-        ],
+        [check for name in (table, *then) for check in (*account_check_specs(name), key_is_once_spec(name))],
         backfill_policy=dg.BackfillPolicy.single_run(),
     )
-    def read(context: dg.AssetExecutionContext, mill: Mill) -> Iterator[dg.MaterializeResult]:
+    def read(mill: MillRun) -> Iterator[dg.MaterializeResult]:
         for name, bring in {table: bring_up_to_date, **then}.items():
-            yield from brought(context, mill, name, bring, companions if name == table else ())
+            yield from brought(mill, name, bring(mill), companions if name == table else ())
 
     def brought(
-        context: dg.AssetExecutionContext, mill: MillRun, table: str, bring: Callable[[MillRun], Account],
-        companions: Sequence[str],
-    ) -> Iterator[dg.MaterializeResult]:  # fmt: skip
-        STOP.check()
-        with retries_if_locked(context, mill):
-            account = bring(mill)
-        if not context.has_partition_key_range and not context.has_partition_key:
-            for name in (table, *companions):  # the run chose the days itself (G7): say which ones changed
-                for day in account.changed_days:
-                    if day <= datetime.now(UTC).date():  # a partition begins when its day does
-                        context.log_event(dg.AssetMaterialization(name, partition=str(day)))
+        mill: MillRun, table: str, account: Account, companions: Sequence[str]
+    ) -> Iterator[dg.MaterializeResult]:
         more = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
         results = [
             *account_results(mill, table, account),
@@ -158,13 +117,10 @@ DISTILLATION = [
         for table in distillation.DATED
     ),
     *(
-        snapshot_table(
-            table, source_distillation, table_spec, distillation.rules_of(table_spec), is_united=True,
-            mend=partial(distillation.mended_json, table=table_spec.name),
-        )
-        for table, table_spec in distillation.UNDATED.items()
+        undated_table(table, source_distillation, partial(bring_distillation_snapshot_up_to_date, asset=table))
+        for table in distillation.UNDATED
     ),
-]  # fmt: skip
+]
 
 
 CONVERSATIONS = [
@@ -186,9 +142,9 @@ SESSION_SNAPSHOTS = [
 ]
 
 
-@dg.multi_asset(
-    name="quarantine__rows",
-    specs=[
+@step(
+    "quarantine__rows",
+    [
         spec(
             "quarantine__rows",
             deps=[
@@ -207,13 +163,12 @@ SESSION_SNAPSHOTS = [
         )
     ],
 )
-def quarantine__rows(mill: Mill) -> Iterator[dg.MaterializeResult]:
+def quarantine__rows(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     """The tables above wrote their refused rows; here they are counted. Nothing is read from the sources after this."""
-    STOP.check()
     mill.close_sources()
     files = mill.lake.files("quarantine__rows")
     reasons: dict[str, int] = {}
     if files:
-        counts = pl.scan_parquet(files, hive_partitioning=False).select(pl.col("reasons").explode()).collect()
+        counts = parquet.scan(files).select(pl.col("reasons").explode()).collect()
         reasons = dict(counts["reasons"].value_counts(sort=True).iter_rows())
     yield table_result(mill, "quarantine__rows", more={"reasons": reasons})

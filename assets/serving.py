@@ -5,14 +5,16 @@ from collections.abc import Iterator
 import dagster as dg
 
 from dagster_project.contracts import TABLES
-from dagster_project.mill_run import STOP
-from dagster_project.publish import BY_DAY, Mill
+from dagster_project.mill_run import MillRun
+from dagster_project.publish import BY_DAY
+from dagster_project.source_files import told
+from dagster_project.steps import step
 from dagster_project.warehouse import publish
 
 
-@dg.multi_asset(
-    name="warehouse",
-    specs=[
+@step(
+    "warehouse",
+    [
         dg.AssetSpec(
             "warehouse",
             deps=[name for name in TABLES if name not in BY_DAY],  # those come before all others anyway
@@ -22,10 +24,14 @@ from dagster_project.warehouse import publish
         )
     ],
 )
-def warehouse(mill: Mill) -> Iterator[dg.MaterializeResult]:
-    STOP.check()
+def warehouse(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     changed = publish(mill)
     yield dg.MaterializeResult(
         asset_key="warehouse",
-        metadata={"publication": mill.lake.published.publication, "changed": changed, "as_of": mill.as_of.isoformat()},
+        metadata={
+            "publication": mill.lake.published.publication,
+            "changed": changed,
+            "as_of": mill.as_of.isoformat(),
+            "missing_files": told(mill.missing, mill.lake.published),
+        },
     )

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from dagster_project.mill_run import STOP
-from dagster_project.publish import Mill, spec, sql_table, table_result
+from dagster_project.mill_run import MillRun
+from dagster_project.publish import spec, sql_table, table_result
+from dagster_project.steps import step
 from dagster_project.training.anonymised_export import bring_anonymised_up_to_date
 from dagster_project.training.release import FORMATS, bring_release_up_to_date
 
@@ -15,20 +16,21 @@ SESSION_INPUTS = ("sessions", "feedback", "outputs", "context_nodes")
 core__rating_partners = sql_table("core__rating_partners")
 core__feedback_candidates = sql_table("core__feedback_candidates")
 core__distillation_candidates = sql_table("core__distillation_candidates")
+core__pair_votes = sql_table("core__pair_votes")
 core__candidate_rivals = sql_table("core__candidate_rivals")
 train__excluded = sql_table("train__excluded")
 
 
-@dg.multi_asset(
-    name="train__anonymised",
-    specs=[
+@step(
+    "train__anonymised",
+    [
         spec(
             "train__anonymised",
             deps=["core__sessions", "core__retired_sessions", *(f"raw_sessions__{n}" for n in SESSION_INPUTS)],
             kinds=("polars",),
         )
     ],
-    check_specs=[
+    [
         dg.AssetCheckSpec(
             "sessions_add_up",
             asset="train__anonymised",
@@ -37,8 +39,7 @@ train__excluded = sql_table("train__excluded")
         )
     ],
 )
-def train__anonymised(mill: Mill) -> Iterator[dg.MaterializeResult]:
-    STOP.check()
+def train__anonymised(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     export, is_current = bring_anonymised_up_to_date(mill)
     told = {name: json.dumps(value) for name, value in export.summary().items()}
     added_up = dg.AssetCheckResult(
@@ -47,14 +48,15 @@ def train__anonymised(mill: Mill) -> Iterator[dg.MaterializeResult]:
     yield table_result(mill, "train__anonymised", [added_up], is_current, told)
 
 
-@dg.multi_asset(
-    name="train__release",
-    specs=[
+@step(
+    "train__release",
+    [
         spec(
             f"train__{format}",
             deps=[
                 core__feedback_candidates,
                 core__distillation_candidates,
+                core__pair_votes,
                 core__candidate_rivals,
                 train__excluded,
                 train__anonymised,
@@ -65,7 +67,7 @@ def train__anonymised(mill: Mill) -> Iterator[dg.MaterializeResult]:
         )
         for format in FORMATS
     ],
-    check_specs=[
+    [
         dg.AssetCheckSpec(
             "candidates_add_up",
             asset=f"train__{format}",
@@ -75,8 +77,7 @@ def train__anonymised(mill: Mill) -> Iterator[dg.MaterializeResult]:
         for format in FORMATS
     ],
 )
-def train__release(mill: Mill) -> Iterator[dg.MaterializeResult]:
-    STOP.check()
+def train__release(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     for outcome in bring_release_up_to_date(mill):
         sums = {"candidates": outcome.candidates, "exported": outcome.exported, "excluded": outcome.excluded}
         added_up = dg.AssetCheckResult(

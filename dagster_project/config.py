@@ -5,19 +5,32 @@ Knows keys, defaults and which are allowed; opens nothing. Every later stage get
 
 import hashlib
 import json
+import math
 import os
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from dagster_project.errors import GristmillError
+from dagster_project.plain_files import is_there
 
 SYSTEMS = ("feedback", "distillation", "conversations", "reactions", "sessions")
 RATING_SCALES = ("thumbs", "five")
+LOW_TIERS = ("augmentation", "train", "exclude")
+
+
+def _rule(default: Any) -> Any:
+    """A setting that changes what outputs hold."""
+    return field(default=default, metadata={"changes_outputs": True})
+
+
+def _limit(default: Any, *, is_shown: bool = True) -> Any:
+    """One that does not: where things are, how long a run waits, how much it may take."""
+    return field(default=default, repr=is_shown, metadata={"changes_outputs": False})
 
 
 @dataclass(frozen=True)
@@ -28,52 +41,70 @@ class SourceFile:
     that moving a database to another folder changes no output.
     """
 
-    path: Path
-    rating_scale: str = "thumbs"
-    label: str = ""
-    address: str | None = field(default=None, repr=False)  # of a Postgres database; holds its password, so never shown
-    schema: str | None = None  # in that database
-    tenant: str | None = None  # whose reactions these are: no column of theirs tells
-    project: str | None = None
+    path: Path = field(metadata={"changes_outputs": False})
+    rating_scale: str = _rule("thumbs")
+    label: str = _rule("")
+    address: str | None = _limit(None, is_shown=False)  # of a Postgres database; holds its password, so never shown
+    schema: str | None = _limit(None)  # in that database; its label tells
+    tenant: str | None = _rule(None)  # whose reactions these are: no column of theirs tells
+    project: str | None = _rule(None)
+    order: int = field(default=0, compare=False, metadata={"changes_outputs": False})  # among its system's files
 
 
 @dataclass(frozen=True)
 class Config:
-    """Everything a run may depend on besides its sources, its state and as_of."""
+    """Everything a run may depend on besides its sources, its state and as_of.
 
-    home: Path
-    sources: Mapping[str, tuple[SourceFile, ...]] = field(default_factory=dict)
-    min_weight: float = 0.3
-    split_key: str = "gristmill"
-    ready_score: float = 0.7  # a pending example with at least this score may leave (D6)
-    auto_ready: bool = True  # false: only what a person approved leaves
-    synthetic_pairs: bool = False  # whether pairs the teacher wrote both sides of leave (D2)
-    review_corrections: bool = False  # whether a user's correction waits for a reviewer (D8)
-    second_review_share: float = 0.1  # of judged items, how many a second reviewer is asked to judge blind
-    review_batch: int = 500  # how many items a batch file holds at most
-    similarity_model: str = "wordllama"  # what tells how alike two texts are (signals/similarity.py)
-    similarity_threshold: float = 0.8  # a message more alike to the query before repeats it (C2)
-    sample_rate: float = 1.0  # share of AI sessions that is looked at (S7)
-    satisfaction_shares: Mapping[str, float] = field(default_factory=dict)  # of the overall line (N); empty: equal
-    anonymity_k: int = 5  # how many users must share what leaves of a session in the anonymised export (S6)
-    token_budget: int = 8000  # tokens a context may have; utilisation there is a part of it (S6)
-    busy_timeout_seconds: float = 30.0
-    memory_limit_mb: int = 300
-    min_free_mb: int = 200
+    Each setting says whether it changes what outputs hold; the manifest's `config_hash` covers those that do.
+    """
+
+    home: Path = field(metadata={"changes_outputs": False})
+    sources: Mapping[str, tuple[SourceFile, ...]] = field(default_factory=dict, metadata={"changes_outputs": True})
+    # Default sources that are not there: missing if the lake holds rows of them, else nobody ever had them (G13).
+    absent: Mapping[str, tuple[SourceFile, ...]] = field(
+        default_factory=dict, compare=False, metadata={"changes_outputs": False}
+    )
+    taken_out: frozenset[str] = field(  # systems the user wants nothing of
+        default=frozenset(), compare=False, metadata={"changes_outputs": False}
+    )
+    min_weight: float = _rule(0.3)
+    low_tier: str = _rule("augmentation")  # where records of the low tiers go that belong to the training split (F5)
+    split_key: str = _rule("gristmill")
+    ready_score: float = _rule(0.7)  # a pending example with at least this score may leave (D6)
+    auto_ready: bool = _rule(True)  # false: only what a person approved leaves
+    synthetic_pairs: bool = _rule(False)  # whether pairs the teacher wrote both sides of leave (D2)
+    review_corrections: bool = _rule(False)  # whether a user's correction waits for a reviewer (D8)
+    second_review_share: float = _limit(0.1)  # of judged items, how many a second reviewer is asked to judge blind
+    review_batch: int = _rule(500)  # how many items a batch file holds at most
+    similarity_model: str = _rule("wordllama")  # what tells how alike two texts are (signals/similarity.py)
+    similarity_threshold: float = _rule(0.8)  # a message more alike to the query before repeats it (C2)
+    sample_rate: float = _rule(1.0)  # share of AI sessions that is looked at (S7)
+    satisfaction_shares: Mapping[str, float] = field(  # of the overall line (N); empty: equal
+        default_factory=dict, metadata={"changes_outputs": True}
+    )
+    anonymity_k: int = _rule(5)  # how many users must share what leaves of a session in the anonymised export (S6)
+    token_budget: int = _rule(8000)  # tokens a context may have; utilisation there is a part of it (S6)
+    busy_timeout_seconds: float = _limit(30.0)
+    memory_limit_mb: int = _limit(300)
+    min_free_mb: int = _limit(200)
 
     def rules_hash(self) -> str:
-        """Identity of the settings that change what tables hold (G12). Paths and limits do not."""
-        rules = {
-            "min_weight": self.min_weight, "split_key": self.split_key, "ready_score": self.ready_score,
-            "auto_ready": self.auto_ready, "synthetic_pairs": self.synthetic_pairs,
-            "review_corrections": self.review_corrections, "anonymity_k": self.anonymity_k,
-            "token_budget": self.token_budget,
-        }  # fmt: skip
-        return hashlib.sha256(json.dumps(rules, sort_keys=True).encode()).hexdigest()[:16]
+        """Identity of the settings that change what outputs hold (G12)."""
+        return hashlib.sha256(json.dumps(_rules(self), sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _rules(value: Any) -> Any:
+    """What of a value changes outputs, as JSON has it. Files keep their order: it decides conflicts (F3)."""
+    if is_dataclass(value):
+        return {f.name: _rules(getattr(value, f.name)) for f in fields(value) if f.metadata["changes_outputs"]}
+    if isinstance(value, Mapping):
+        return {key: _rules(found) for key, found in value.items()}
+    return [_rules(found) for found in value] if isinstance(value, tuple) else value
 
 
 SETTINGS: dict[str, type] = {
     "min_weight": float,
+    "low_tier": str,
     "split_key": str,
     "ready_score": float,
     "auto_ready": bool,
@@ -90,13 +121,13 @@ SETTINGS: dict[str, type] = {
     "memory_limit_mb": int,
     "min_free_mb": int,
 }
-LEAST = {
-    "review_batch": 1,
-    "anonymity_k": 1,
-    "token_budget": 1,
-    "busy_timeout_seconds": 0,
-    "memory_limit_mb": 64,
-    "min_free_mb": 0,
+BOUNDS: dict[str, tuple[float, float]] = {
+    "review_batch": (1, 1_000_000),
+    "anonymity_k": (1, 1_000_000),
+    "token_budget": (1, 2**40),
+    "busy_timeout_seconds": (0, 86_400),
+    "memory_limit_mb": (64, 2**24),
+    "min_free_mb": (0, 2**30),
 }
 SHARES = ("min_weight", "ready_score", "second_review_share", "similarity_threshold", "sample_rate")
 SHARES_TOLERANCE = 1e-6
@@ -133,7 +164,7 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
         "rating_scale": _rating_scale(setting("rating_scale") or "thumbs", "rating_scale"),
         "tenant": setting("tenant"), "project": setting("project"),
     }  # fmt: skip
-    sources = {}
+    sources, absent = {}, {}
     for system in SYSTEMS:
         from_environment = environ.get(f"GRISTMILL_{system.upper()}")
         if from_environment:
@@ -142,28 +173,36 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
             sources[system] = _source_files(system, values[system], base, common)
         else:
             folder = home / "sources"
-            defaults = [
-                folder / f"{system}{kind}.db" for kind in ("", "_fallback")
-            ]  # SAM's second file, disk unplugged
-            found = [str(path.absolute()) for path in defaults if path.exists()]
-            sources[system] = tuple(
-                replace(file, path=folder / file.path.name) for file in _source_files(system, found, Path(), common)
-            )
+            names = [f"{system}{kind}.db" for kind in ("", "_fallback")]  # SAM's second file, disk unplugged
+            places = [str((folder / name).absolute()) for name in names]
+            files = [replace(f, path=folder / f.path.name) for f in _source_files(system, places, Path(), common)]
+            sources[system] = tuple(file for file in files if is_there(file.path))
+            absent[system] = tuple(file for file in files if not is_there(file.path))
     settings = {
         key: _typed(kind, setting(key), f"{key} (GRISTMILL_{key.upper()})")
         for key, kind in SETTINGS.items()
         if setting(key) is not None
     }
-    for key in SHARES:
-        if not 0 <= settings.get(key, 0) <= 1:
-            raise GristmillError(f"{key} must be between 0 and 1, not {settings[key]}")
-    for key, least in LEAST.items():
-        if settings.get(key, least) < least:
-            raise GristmillError(f"{key} must be at least {least}, not {settings[key]}")
+    _check_bounds(settings)
+    if settings.get("low_tier", LOW_TIERS[0]) not in LOW_TIERS:
+        raise GristmillError(f"low_tier must be one of {', '.join(LOW_TIERS)}, not {settings['low_tier']!r}")
     if settings.get("sample_rate") == 0:
         raise GristmillError("sample_rate must be above 0: a sample of nothing tells nothing")
     shares = _satisfaction_shares(setting("satisfaction_shares"))
-    return Config(home=home, sources=sources, satisfaction_shares=shares, **settings)
+    taken_out = frozenset(system for system in SYSTEMS if system not in absent and not sources[system])
+    return Config(home, sources, absent, taken_out, satisfaction_shares=shares, **settings)
+
+
+def _check_bounds(settings: Mapping[str, Any]) -> None:
+    for key in settings.keys() & {*SHARES}:
+        if not 0 <= settings[key] <= 1:
+            raise GristmillError(f"{key} must be between 0 and 1, not {settings[key]}")
+    for key in settings.keys() & BOUNDS.keys():
+        least, most = BOUNDS[key]
+        if settings[key] < least:
+            raise GristmillError(f"{key} must be at least {least}, not {settings[key]}")
+        if settings[key] > most:
+            raise GristmillError(f"{key} must be at most {most}, not {settings[key]}")
 
 
 def _satisfaction_shares(said: Any) -> Mapping[str, float]:
@@ -222,16 +261,17 @@ def _source_files(system: str, entries: Any, base: Path, common: Mapping[str, An
             f"source {system!r} names the same {'source' if any(f.address for f in files) else 'file'} twice"
         )
     names = [file.label for file in files]
+    labels = [
+        file.label if names.count(file.label) == 1 else f"{file.label} ({place})" if file.address else str(file.path)
+        for place, file in enumerate(files, 1)
+    ]
     return tuple(
-        file
-        if names.count(file.label) == 1
-        else replace(file, label=f"{file.label} ({order})" if file.address else str(file.path))
-        for order, file in enumerate(files, 1)
+        replace(file, label=label, order=order) for order, (file, label) in enumerate(zip(files, labels, strict=True))
     )
 
 
 def _source_file(system: str, uri: str, base: Path, said: Mapping[str, Any]) -> SourceFile:
-    places = {name: said.get(name) for name in PLACES.get(system, ())}
+    places: dict[str, Any] = {name: said.get(name) for name in PLACES.get(system, ())}
     for name, value in {**places, "schema": said.get("schema")}.items():
         if value is not None and not (isinstance(value, str) and value):
             raise GristmillError(f"source {system!r}: {name} must be a text, not {value!r}")
@@ -260,7 +300,10 @@ def _path(uri: str) -> Path:
     for scheme in ("sqlite:///", "file://", "file:"):
         if uri.startswith(scheme):
             return Path(unquote(uri.removeprefix(scheme).split("?")[0]))
-    return Path(uri).expanduser()
+    try:
+        return Path(uri).expanduser()
+    except RuntimeError as error:
+        raise GristmillError(f"source {uri}: there is no such user, or they have no home") from error
 
 
 def _rating_scale(value: Any, key: str) -> str:
@@ -277,6 +320,10 @@ def _typed(kind: type, value: Any, key: str) -> Any:
             raise GristmillError(f"{key} must be {NOUNS[kind]}, not {value!r}")
         return found
     try:
-        return kind(value)
-    except (TypeError, ValueError) as error:
+        found = kind(value)
+    except (TypeError, ValueError, OverflowError) as error:
         raise GristmillError(f"{key} must be {NOUNS[kind]}, not {value!r}") from error
+    is_other = isinstance(value, bool) or (kind is int and isinstance(value, float) and found != value)
+    if is_other or (isinstance(found, float) and not math.isfinite(found)):
+        raise GristmillError(f"{key} must be {NOUNS[kind]}, not {value!r}")
+    return found

@@ -5,19 +5,21 @@ from datetime import date
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
 from dagster_project.errors import GristmillError
 from dagster_project.extract import TableSpec
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
 from dagster_project.raw_tables import Account, DatedIntake, unknown_words
+from dagster_project.schemas import conversations as schemas
 from dagster_project.signals.similarity import load_model
 from dagster_project.sources import conversations
 from dagster_project.tables import store_days
 from dagster_project.turn_folders import TURN_FOLDER
 from dagster_project.turn_texts import NUMBERS_TOGETHER, TurnTexts, days_near, number_groups
 
-CODE = ("sources/conversations.py", "turn_texts.py", "turn_folders.py", "signals/json_columns.py")
 VOCABULARIES = {"validation_outcome": conversations.OUTCOMES, "user_feedback_status": conversations.STATUSES}
 
 
@@ -37,18 +39,21 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
         store_days(run.lake, asset, rows)
         run.report(asset, rows.height)
 
-    table = DatedTable(spec, canonical, conversations.rules_of(spec), conversations.REWRITTEN)
-    work = DatedIntake(run, asset, table, store_kept, code=CODE)
+    table = DatedTable(spec, canonical, schemas.DATED[asset], conversations.REWRITTEN)
+    work = DatedIntake(run, asset, table, store_kept, code_identity(__name__))
     stored = run.lake.catalog.sources.get(asset, {})
     before, unreadable = stored.get("beside", {}), stored.get("unreadable_lines", {})
-    beside = {label: found.digests() for label, found in texts.items()}
+    held = {label: before[label] for label in run.missing_of("conversations") if label in before}  # as they were (G13)
+    beside = held | {label: found.digests() for label, found in texts.items()}
     account = work.bring_up_to_date(_days_with_other_texts(run, asset, before, beside))
     stored = run.lake.catalog.sources[asset]
     stored["beside"] = before if run.choice.days and before else beside  # days that were not asked for are not read
-    stored["unreadable_lines"] = unreadable = _unreadable_lines(unreadable, texts)
+    lines = {label: unreadable[label] for label in held if label in unreadable} | _unreadable_lines(unreadable, texts)
+    stored["unreadable_lines"] = unreadable = dict(sorted(lines.items()))
     published = run.lake.published.sources.get(asset, {})
     known = published.get("unknown_words")
-    if account.changed_days or known is None or published.get("unreadable_lines") != unreadable:
+    is_other = work.is_stale or account.changed_days or published.get("unreadable_lines") != unreadable
+    if is_other or known is None:
         known = unknown_words(run, asset, VOCABULARIES)
         count = sum(sum(lines.values()) for lines in unreadable.values())
         known |= {"transcripts=unreadable line": count} if count else {}
@@ -89,7 +94,7 @@ def _days_with_other_texts(
     days = days_near(changed)
     files = run.lake.files(asset)
     if (groups := number_groups(changed)) and files:
-        rows = pl.scan_parquet(files, hive_partitioning=False)
+        rows = parquet.scan(files)
         numbers = [pl.col("turn_number")]
         if "doc_path" in TABLES[asset].columns:  # a row may name a folder of another number
             numbers.append(pl.col("doc_path").str.extract(TURN_FOLDER.pattern).cast(pl.Int64))

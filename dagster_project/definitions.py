@@ -5,8 +5,7 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-import assets
-from dagster_project import config, watch
+from dagster_project import assets, config, watch
 from dagster_project.partitions import DAILY
 from dagster_project.publish import range_tags
 from dagster_project.resources import mill

@@ -1,20 +1,20 @@
 """The distillation tables by day: rules put together, keys computed while the texts are in memory."""
 
+from functools import partial
+
 import polars as pl
 
+from dagster_project.code_identity import code_identity
 from dagster_project.errors import GristmillError
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
-from dagster_project.raw_tables import Account, DatedIntake, unknown_words
+from dagster_project.raw_tables import Account, DatedIntake, bring_snapshot_up_to_date, unknown_words
+from dagster_project.schemas import distillation as schemas
 from dagster_project.signals.interaction_keys import with_interaction_keys
 from dagster_project.sources import distillation
 from dagster_project.tables import store_days
 from dagster_project.writeback_ledger import DISTILLATION, read_ledger, undo_own_writes
 
-KEYS_CODE = (
-    "sources/distillation.py", "signals/interaction_keys.py", "signals/text_keys.py", "signals/json_columns.py",
-    "writeback_ledger.py",
-)  # fmt: skip
 # What the source, or our own write-back (D9), rewrites after the fact: copies of a row may differ in these.
 REWRITTEN = (
     "quality_score", "quality_flags", "human_reviewed", "reviewer_notes", "training_ready", "training_format",
@@ -41,17 +41,27 @@ def bring_distillation_up_to_date(run: MillRun, asset: str) -> Account:
         run.report(asset, rows.height)
 
     rewritten = [column for column in REWRITTEN if column in spec.columns]
-    table = DatedTable(spec, canonical, distillation.rules_of(spec), rewritten)
-    work = DatedIntake(run, asset, table, store_kept, code=KEYS_CODE, settings=run.config.split_key)
+    stored_as = {column: stored for column, stored in STORED_AS.items() if column in spec.columns}
+    table = DatedTable(spec, canonical, schemas.DATED[asset], rewritten, stored_as=stored_as)
+    work = DatedIntake(run, asset, table, store_kept, code_identity(__name__), settings=run.config.split_key)
     account = work.bring_up_to_date(set())
     stored = run.lake.catalog.sources[asset]
     known = run.lake.published.sources.get(asset, {}).get("unknown_words")
     vocabularies = {column: words for column, words in VOCABULARIES.items() if column in spec.columns}
-    is_changed = account.changed_days or known is None
+    is_changed = work.is_stale or account.changed_days or known is None
     stored["unknown_words"] = unknown_words(run, asset, vocabularies) if is_changed else known
     account.unknown_words = stored["unknown_words"]
     run.accounts[asset] = account
     return account
+
+
+def bring_distillation_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
+    """A table of the system that is not kept by day."""
+    spec = distillation.UNDATED[asset]
+    return bring_snapshot_up_to_date(
+        run, asset, spec, schemas.UNDATED[asset], is_united=True, code=code_identity(__name__),
+        mend=partial(distillation.mended_json, table=spec.name),
+    )  # fmt: skip
 
 
 def check_is_distillation(run: MillRun) -> None:

@@ -6,11 +6,14 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.contracts import TABLES
 from dagster_project.distilled_answers import BESIDE, RAW, SOURCES, merged
 from dagster_project.lake import Lake
+from dagster_project.rounding import share
 from dagster_project.signals.answer_flags import QUALITY_FLAGS
 from dagster_project.sources import distillation
+from dagster_project.system_stats import counts
 from dagster_project.training.distilled import BASE, MIN_COMPLEXITY, MIN_STEPS, SHORT_ANSWER
 
 EXAMPLES, ANSWERS, REVIEWS = "core__distillation", "core__distilled_answers", "core__reviews"
@@ -27,7 +30,7 @@ def where(lake: Lake, table: str, condition: pl.Expr) -> pl.DataFrame:
     files = lake.files(table)
     if not files:
         return TABLES[table].empty()
-    return pl.scan_parquet(files, hive_partitioning=False).filter(condition).collect(engine="streaming")
+    return parquet.scan(files).filter(condition).collect(engine="streaming")
 
 
 # --- which example -----------------------------------------------------------------------------------------------
@@ -92,7 +95,7 @@ def story(lake: Lake, example_id: str) -> dict[str, Any]:
 
 def _source_row(lake: Lake, source: dict[str, Any]) -> dict[str, Any]:
     table, day = source["table"], f"event_date={source['event_date']}"
-    raw = pl.read_parquet(lake.path(f"{RAW}{table}", day), hive_partitioning=False)
+    raw = parquet.read(lake.path(f"{RAW}{table}", day))
     (row,) = raw.filter(pl.col("id") == source["source_id"]).rows(named=True)
     beside = []
     for other in BESIDE if table == "examples" else ():
@@ -167,15 +170,16 @@ def feedback_about(lake: Lake, ids: Sequence[str], said: Sequence[str] = SAID) -
         answers["prompt_key"].implode()
     )
     active = where(lake, "core__feedback", (pl.col("status") == "active") & known)
-    active = active.select(*said, "response_id", "session_id", "prompt_key", pl.col("answer_hash").alias("rated_hash"))
+    active = active.select(*said, "response_id", "session_id", "prompt_key", "has_query", rated_hash="answer_hash")
+    asked = active.filter("has_query")
     is_answer = pl.col("rated_hash") == pl.col("answer_hash")
-    is_not_attempt = pl.col("rated_hash").ne_missing(pl.col("attempt_hash"))
+    is_not_attempt = (pl.col("rated_hash") != pl.col("attempt_hash")).fill_null(True)
     found = (
         named.join(active, left_on="source_id", right_on="response_id").filter(is_answer | is_not_attempt),
-        answers.join(active, on=["session_id", "prompt_key"]).filter(
+        answers.join(asked, on=["session_id", "prompt_key"]).filter(
             is_answer | (pl.col("is_escalated") & is_not_attempt)
         ),
-        answers.join(active, on="prompt_key").filter(is_answer & pl.col("is_escalated")),
+        answers.join(asked, on="prompt_key").filter(is_answer & pl.col("is_escalated")),
     )
     ways = [rows.select("example_id", pl.lit(way).alias("way"), *said) for way, rows in enumerate(found, start=1)]
     counted = pl.concat(ways).filter(pl.col("way") == pl.col("way").min().over("example_id"))
@@ -193,28 +197,22 @@ def stats(lake: Lake) -> dict[str, Any]:
     examples = everything.filter(pl.col("origin") != "synthetic_pair")
     # scores are added as whole numbers, because floating addition is not repeatable (G2)
     total = int((examples["quality_score"] * 1e6).round().cast(pl.Int64).sum())
-    mean = round(total / 1e6 / examples.height, 6) if examples.height else None
+    mean = share(total, 1_000_000 * examples.height) if examples.height else None
     flags = examples.select(pl.col("quality_flags").explode().drop_nulls())["quality_flags"]
-    verdicts = _counts(examples["feedback_verdict"].drop_nulls(), ("validated", "contradicted"))
+    verdicts = counts(examples["feedback_verdict"], ("validated", "contradicted"))
     return {
         "total_examples": examples.height,
-        "by_domain": _counts(examples["domain"], distillation.DOMAINS),
-        "by_reasoning_type": _counts(examples["reasoning_type"].fill_null("unknown"), distillation.REASONING_TYPES),
-        "by_format": _counts(examples["training_format"], distillation.FORMATS),
-        "review": _counts(examples["review_status"], ("pending", "approved", "rejected")),
+        "by_domain": counts(examples["domain"], distillation.DOMAINS),
+        "by_reasoning_type": counts(examples["reasoning_type"].fill_null("unknown"), distillation.REASONING_TYPES),
+        "by_format": counts(examples["training_format"], distillation.FORMATS),
+        "review": counts(examples["review_status"], ("pending", "approved", "rejected")),
         "training_ready": int(examples["is_ready"].sum()),
         "exported": _exported(lake),
         "quality": {"avg_score": mean, "high_quality_count": int((examples["quality_score"] >= 0.7).sum())},
-        "flags": _counts(flags, QUALITY_FLAGS),
+        "flags": counts(flags, QUALITY_FLAGS),
         "feedback": verdicts,
         "synthetic_pairs": everything.height - examples.height,
     }
-
-
-def _counts(values: pl.Series, words: Sequence[str]) -> dict[str, int]:
-    """How often each word occurs; those of the vocabulary also when they do not."""
-    found = dict(values.value_counts().sort(values.name).iter_rows())
-    return {word: found.get(word, 0) for word in words} | found
 
 
 def _exported(lake: Lake) -> dict[str, Any]:

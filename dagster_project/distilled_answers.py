@@ -11,18 +11,22 @@ from datetime import date, datetime
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
 from dagster_project.instants import instant
 from dagster_project.lake import Lake
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.mill_run import MillRun
 from dagster_project.review.items import content_hashes
+from dagster_project.rounding import rounded
 from dagster_project.signals.answer_flags import answer_flags
-from dagster_project.signals.edit_distance import changed_fraction
+from dagster_project.signals.edit_distance import edit_changes
 from dagster_project.signals.feedback_keys import thread_keys
 from dagster_project.signals.interaction_keys import rebuilt_response
 from dagster_project.signals.json_columns import counts_of, lengths, string_items
 from dagster_project.signals.reasoning import extract_reasoning
 from dagster_project.signals.text_keys import SPACES, has_text, normal_answers
+from dagster_project.signals.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.sources import distillation
 from dagster_project.sources.feedback import known_or, word
 from dagster_project.tables import store_days
@@ -31,7 +35,6 @@ from dagster_project.training.distilled import MIN_STEPS, quality_score
 TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"
 BESIDE = (f"{RAW}reasoning_patterns", f"{RAW}corrections")
-CODE = ("distilled_answers.py", "review/items.py", "signals", "sources", "training/distilled.py")
 GROUP_EXAMPLES = 16_000
 EXTRACTED = ("reasoning_type", "reasoning_steps", "tool_usage", "corrections", "principles", "complexity")
 # What an example takes from the first of its source rows that has it.
@@ -39,17 +42,18 @@ TEXTS = (
     "session_id", "query", "query_context", "sam_attempt", "claude_response", "reasoning_type", "reasoning_steps",
     "tool_usage", "corrections", "principles", "domain", "subdomain", "task_type", "quality_flags", "training_format",
 )  # fmt: skip
-NUMBERS = ("complexity", "quality_score", "source_review")
+NUMBERS = ("complexity", "quality_score", "source_review", "training_ready")
 NOTHING = {"session_id": ("", "default")}  # what stands for no value (G9); elsewhere empty text does
 MERGED: dict[str, type[pl.DataType]] = {
     **dict.fromkeys(TEXTS, pl.String), "complexity": pl.Int64, "quality_score": pl.Float64, "source_review": pl.Int64,
+    "training_ready": pl.Int64,
 }  # fmt: skip
 
 
 def bring_distilled_answers_up_to_date(run: MillRun) -> int:
     """Make the days that are not current; returns how many examples were made again."""
     lake = run.lake
-    sources = pl.read_parquet(lake.files(SOURCES), hive_partitioning=False)
+    sources = parquet.read(lake.files(SOURCES))
     wanted = _made_from(run, sources)
     prefix = f"{TABLE}/"
     for day in [key.removeprefix(prefix) for key in lake.catalog.inputs if key.startswith(prefix)]:
@@ -78,7 +82,7 @@ def _made_from(run: MillRun, sources: pl.DataFrame) -> dict[str, str]:
         for table in distillation.DATED
         for partition, version in run.lake.versions(table)
     }
-    code = f"{code_hash(*CODE)} {run.config.split_key} {TABLES[TABLE].layout}"
+    code = f"{code_identity(__name__)} {run.config.split_key} {TABLES[TABLE].layout}"
     listed = sources.select(
         "example_date", "table", "event_date", "source_id",
         row=pl.struct("example_id", "place", "table", "source_id").hash(),
@@ -117,7 +121,7 @@ def merged(
     frames = []
     for (table,), mine in sources.partition_by("table", as_dict=True).items():
         days = [f"event_date={day}" for day in sorted(set(mine["event_date"]))]
-        rows = pl.read_parquet(lake.files(f"{RAW}{table}", days), hive_partitioning=False)
+        rows = parquet.read(lake.files(f"{RAW}{table}", days))
         rows = rows.join(mine.select(pl.col("source_id").unique()), left_on="id", right_on="source_id", how="semi")
         if table == "examples" and "corrections" in texts:
             rows = _with_patterns_and_corrections(lake, rows, as_of)
@@ -219,7 +223,7 @@ def _pattern_links(patterns: pl.LazyFrame, examples: pl.LazyFrame) -> pl.LazyFra
 def _beside(lake: Lake, table: str, as_of: datetime | None) -> pl.LazyFrame:
     """A table beside `examples`, without what was written at or after as_of (G2)."""
     files = lake.files(table)
-    rows = pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[table].empty().lazy()
+    rows = parquet.scan(files) if files else TABLES[table].empty().lazy()
     written = instant(pl.col("created_at"))
     return rows.filter((written < as_of).fill_null(True)) if as_of else rows
 
@@ -231,7 +235,7 @@ def _beside_digests(run: MillRun) -> pl.DataFrame:
         _beside(run.lake, table, run.as_of).select(columns).collect(engine="streaming").lazy() for table in BESIDE
     )
     files = run.lake.files(f"{RAW}examples")
-    examples = pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[f"{RAW}examples"].empty().lazy()
+    examples = parquet.scan(files) if files else TABLES[f"{RAW}examples"].empty().lazy()
     about = _pattern_links(patterns, examples).join(
         patterns.select("id", "digest"), left_on="pattern_id", right_on="id"
     )
@@ -285,6 +289,8 @@ def _finished(rows: pl.DataFrame) -> pl.DataFrame:
         )
     )  # fmt: skip
     keys = thread_keys(rows.select("prompt_key", pl.col("query_context").alias("conversation_context")))
+    changes = edit_changes(rows["attempt"], rows["claude_response"])
+    prompts = rows.select(pl.concat_str("query_context", "query", separator="\n", ignore_nulls=True)).to_series()
     return rows.select(
         "example_id", "source_id", "origin",
         "session_id", "occurred_at", "event_date", "prompt_key", "split", keys.alias("thread_key"),
@@ -293,10 +299,15 @@ def _finished(rows: pl.DataFrame) -> pl.DataFrame:
         known_or("domain", distillation.DOMAINS, "general").alias("domain"), "subdomain", "task_type", "reasoning_type",
         "reasoning_steps", "tool_usage", "corrections", "principles", "complexity", "stored_complexity", "step_count",
         "error_count", "principle_count", "quality_flags", "source_quality_score", "quality_score",
-        pl.col("source_review").fill_null(0), word("training_format").alias("source_training_format"),
+        pl.col("source_review").fill_null(0), (pl.col("training_ready") == 1).fill_null(False).alias("is_source_ready"),
+        word("training_format").alias("source_training_format"),
         has_text("query").alias("has_query"), has_text("claude_response").alias("has_answer"),
         pl.col("attempt").is_not_null().alias("has_attempt"),
-        changed_fraction(rows["attempt"], rows["claude_response"]).round(6).alias("changed_fraction"),
+        rounded(pl.lit(changes["changed_fraction"])).alias("changed_fraction"),
+        pl.when(changes["is_too_long"]).then(pl.lit("too_long")).alias("edit_distance_mark"),
+        # D7, T1: under 5 %, on the exact counts; what is too long to compare counts as changed
+        (changes["changed"] * 20 < changes["total"]).fill_null(False).alias("is_hardly_changed"),
+        talks_of_unseen_attempt(rows["claude_response"], prompts).alias("is_unseen_attempt"),
         (pl.col("has_no_success") & pl.col("is_rebuilt")).alias("is_failed"), "extracted", "source_rows",
         contents["content_hash"],
     )  # fmt: skip

@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.errors import GristmillError
+from dagster_project.rounding import round_half_up, share
 from dagster_project.signals.implicit import SIMILARITY_THRESHOLD, detect
 from dagster_project.signals.similarity import TextModel, similarities
 
@@ -126,9 +127,9 @@ def scored(rows: pl.DataFrame, binary: bool = False) -> Evaluation:
 def _scores(actual: pl.Series, predicted: pl.Series, interval: tuple[float, float] | None) -> Scores:
     hits, said, support = int((actual & predicted).sum()), int(predicted.sum()), int(actual.sum())
     return Scores(
-        round(hits / said, DECIMALS) if said else 0.0,
-        round(hits / support, DECIMALS) if support else 0.0,
-        round(2 * hits / (said + support), DECIMALS) if said + support else 0.0,
+        share(hits, said, DECIMALS) if said else 0.0,
+        share(hits, support, DECIMALS) if support else 0.0,
+        share(2 * hits, said + support, DECIMALS) if said + support else 0.0,
         support,
         interval if support else None,
     )
@@ -153,8 +154,8 @@ def _draws(columns: Sequence[Sequence[pl.Series]]) -> list[tuple[float, float] |
             drawn[:, actual].sum(axis=1) + drawn[:, predicted].sum(axis=1),
         )
         f1 = 2 * hits[both > 0] / both[both > 0]
-        low_high = np.quantile(f1, (0.025, 0.975)).round(DECIMALS).tolist() if f1.size else None
-        found.append((low_high[0], low_high[1]) if low_high else None)
+        low, high = np.quantile(f1, (0.025, 0.975)).tolist() if f1.size else (0.0, 0.0)
+        found.append((round_half_up(low, DECIMALS), round_half_up(high, DECIMALS)) if f1.size else None)
     return found
 
 

@@ -9,6 +9,7 @@ What the columns mean is in `sources/`; which rows are refused is in `quarantine
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from types import TracebackType
@@ -21,10 +22,13 @@ import pyarrow as pa
 from dagster_project.errors import GristmillError
 from dagster_project.instants import EPOCH, day_numbers, epoch_seconds
 from dagster_project.looks import Look, LookCache, identity
+from dagster_project.sqlite_file import check_is_sqlite, check_is_whole, source_error
 from dagster_project.sqlite_values import (
+    FEW_COLUMNS,
     SAMPLE_VALUES,
     TableShape,
     TableSpec,
+    batched,
     careful_query,
     careful_types,
     day_number,
@@ -41,6 +45,8 @@ from dagster_project.sqlite_values import (
 
 BATCH_ROWS = 16_384
 SCAN_BATCH_ROWS = 65_536
+# Generated columns (2 and 3) are columns like all others; those a virtual table hides (1) are none.
+COLUMNS = "select name, type from pragma_table_xinfo(?) where hidden <> 1"
 FIRST_ROWID, LAST_ROWID = -(2**63), 2**63 - 1
 CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 16_384
 
@@ -53,18 +59,24 @@ class SqliteDatabase:
         self._shapes: dict[str, TableShape] = {}
         self._undated: dict[str, list[int]] = {}
         self.identity = identity(path)  # as it was before the transaction begins
-        _check_is_sqlite(path)
-        try:
+        check_is_sqlite(path)
+        with self._errors():
             self._connection = adbc.connect(f"file:{quote(str(path.absolute()))}?mode={'rw' if writable else 'ro'}")
-            self._run(f"pragma busy_timeout = {int(busy_timeout_seconds * 1000)}")
-            (encoding,) = (row["encoding"] for row in self._rows("select encoding from pragma_encoding"))
-            if encoding != "UTF-8":
-                raise GristmillError(f"source {path} is stored in {encoding}; only UTF-8 databases can be read")
-            self.tables = {
-                row["name"].lower() for row in self._rows("select name from sqlite_schema where type = 'table'")
-            }
-        except (adbc.Error, OSError) as error:
-            raise _source_error(path, error) from error
+        try:
+            self._begin(busy_timeout_seconds)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, busy_timeout_seconds: float) -> None:
+        """The first look at a table begins the transaction; from then on the file stays as it is for us."""
+        self._run(f"pragma busy_timeout = {int(busy_timeout_seconds * 1000)}")
+        (encoding,) = (row["encoding"] for row in self._rows("select encoding from pragma_encoding"))
+        if encoding != "UTF-8":
+            raise GristmillError(f"source {self.path} is stored in {encoding}; only UTF-8 databases can be read")
+        self.tables = {row["name"].lower() for row in self._rows("select name from sqlite_schema where type = 'table'")}
+        (size,) = self._rows("select page_size, page_count from pragma_page_size, pragma_page_count")
+        check_is_whole(self.path, size["page_size"], size["page_count"])
 
     def __enter__(self) -> "SqliteDatabase":
         return self
@@ -87,7 +99,7 @@ class SqliteDatabase:
     def _look_at(self, spec: TableSpec) -> TableShape:
         if spec.name not in self.tables:
             raise GristmillError(f"{self.path} has no table {spec.name!r}")
-        found = self._rows("select name, type from pragma_table_info(?)", [spec.name])
+        found = self._rows(COLUMNS, [spec.name])
         declared = {row["name"].lower(): row["type"] or "" for row in found}
         present = {name: declared[name] for name in spec.columns if name in declared}
         missing = tuple(name for name in spec.columns if name not in declared)
@@ -208,7 +220,7 @@ class SqliteDatabase:
 
     def originals(self, spec: TableSpec, rowids: Sequence[int]) -> pl.DataFrame:
         """`source_rowid` and the row as stored, as JSON (G11); a rowid that is gone gives no row."""
-        columns = [row["name"] for row in self._rows("select name from pragma_table_info(?)", [spec.name])]
+        columns = [row["name"] for row in self._rows(COLUMNS, [spec.name])]
         rowid = self.shape(spec).rowid
         source = f"from {quoted(spec.name)} where {rowid} in (select value from json_each(?))"
         query = f"select {rowid} as source_rowid, cast({json_object(columns)} as blob) as row {source}"
@@ -225,17 +237,18 @@ class SqliteDatabase:
         return rows.sort("source_rowid")
 
     def _original_with_hex(self, spec: TableSpec, columns: Sequence[str], rowid: int) -> str:
-        values = ", ".join(
-            f"cast({json_value(column)} as blob) as v{n}, lower(hex({quoted(column)})) as h{n}"
-            for n, column in enumerate(columns)
-        )
-        (row,) = self._rows(f"select {values} from {quoted(spec.name)} where {self.shape(spec).rowid} = ?", [rowid])
         original = {}
-        for n, column in enumerate(columns):
-            try:
-                original[column] = json.loads(row[f"v{n}"].decode())
-            except UnicodeDecodeError:
-                original[column] = {"$hex": row[f"h{n}"]}
+        for few in batched(columns, FEW_COLUMNS):
+            values = ", ".join(
+                f"cast({json_value(column)} as blob) as v{n}, lower(hex({quoted(column)})) as h{n}"
+                for n, column in enumerate(few)
+            )
+            (row,) = self._rows(f"select {values} from {quoted(spec.name)} where {self.shape(spec).rowid} = ?", [rowid])
+            for n, column in enumerate(few):
+                try:
+                    original[column] = json.loads(row[f"v{n}"].decode())
+                except UnicodeDecodeError:
+                    original[column] = {"$hex": row[f"h{n}"]}
         return json.dumps(original, ensure_ascii=False, separators=(",", ":"))
 
     def _read(
@@ -290,6 +303,14 @@ class SqliteDatabase:
 
     # --- ADBC ----------------------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """What the driver complains of is one line that names the file."""
+        try:
+            yield
+        except (adbc.Error, OSError, pa.ArrowInvalid) as error:
+            raise source_error(self.path, error) from error
+
     def _batches(
         self, query: str, types: Mapping[str, str], parameters: Sequence[object], batch_rows: int = BATCH_ROWS
     ):
@@ -309,7 +330,7 @@ class SqliteDatabase:
         except (adbc.Error, OSError, pa.ArrowInvalid) as error:
             if "Type mismatch" in str(error):
                 raise _UnexpectedValue from error
-            raise _source_error(self.path, error) from error
+            raise source_error(self.path, error) from error
         finally:
             cursor.close()
 
@@ -333,43 +354,15 @@ class SqliteDatabase:
                 yield frame
 
     def _rows(self, query: str, parameters: Sequence[object] | None = None) -> list[dict]:
-        with self._connection.cursor() as cursor:
+        with self._errors(), self._connection.cursor() as cursor:
             cursor.execute(query, parameters or [])
             return cursor.fetch_arrow_table().to_pylist()
 
     def _run(self, statement: str) -> None:
-        with self._connection.cursor() as cursor:
+        with self._errors(), self._connection.cursor() as cursor:
             cursor.execute(statement)
             cursor.fetchall()
 
 
 class _UnexpectedValue(Exception):
     """The fast path met a value that is not of its column's type, or text that is not UTF-8."""
-
-
-def _check_is_sqlite(path: Path) -> None:
-    """Looked at before SQLite opens the file: closing a handle of our own later would drop SQLite's locks."""
-    if not path.exists():
-        raise GristmillError(f"source {path} does not exist")
-    if not path.is_file():
-        raise GristmillError(f"source {path} is not a file")
-    try:
-        with path.open("rb") as file:
-            header = file.read(16)
-    except OSError as error:
-        raise GristmillError(f"source {path} cannot be read: {error.strerror}") from error
-    if header and header != b"SQLite format 3\0":
-        raise GristmillError(f"source {path} is not an SQLite database")
-
-
-def _source_error(path: Path, error: Exception) -> GristmillError:
-    text = " ".join(str(error).split())
-    return (
-        SourceLocked(f"source {path} is locked by a writer: {text}")
-        if "lock" in text
-        else GristmillError(f"source {path}: {text}")
-    )
-
-
-class SourceLocked(GristmillError):
-    """Worth another try in a while."""

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import date
 
 import polars as pl
-import pyarrow as pa
-import pyarrow.compute as pc
+
+from dagster_project.rounding import divided
 
 MILLISECONDS = (1e11, 1e14)
 FIRST_US, LAST_US = 946_684_800_000_000, 4_102_444_800_000_000
@@ -24,17 +24,17 @@ def repair_milliseconds(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFr
     if not number.sum():
         return rows.with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("repairs"))
     return rows.with_columns(
-        # a column of divisors: by a constant Polars divides with its reciprocal, and misses the nearest number
-        *(pl.col(c) / pl.when(found).then(1000.0).otherwise(1.0) for c, found in in_milliseconds.items()),
+        *(pl.when(found).then(divided(pl.col(c), 1000.0)).otherwise(pl.col(c)) for c, found in in_milliseconds.items()),
         pl.Series("repairs", notes, dtype=pl.List(pl.String)).gather(number),
     )
 
 
 def instant(seconds: pl.Expr) -> pl.Expr:
-    """The instant of an epoch value, null where it is not a valid event time. Rounds as Python's fromtimestamp does."""
+    """The instant of an epoch value to the microsecond (G2), null where it is not a valid event time."""
     finite = pl.when(seconds.is_finite() & seconds.is_between(0, 5e9)).then(seconds)
     whole = finite.floor()
-    microseconds = whole.cast(pl.Int64) * 1_000_000 + ((finite - whole) * 1e6).round(mode="half_to_even").cast(pl.Int64)
+    rest = ((finite - whole) * 1e6).round(mode="half_away_from_zero")  # no digit is lost before it is rounded
+    microseconds = whole.cast(pl.Int64) * 1_000_000 + rest.cast(pl.Int64)
     valid = microseconds.is_between(FIRST_US, LAST_US, closed="left")
     return pl.when(valid).then(microseconds).cast(INSTANT)
 
@@ -68,13 +68,12 @@ def epoch_seconds(times: pl.Series) -> pl.Series:
 
 
 def seconds_of(microseconds: pl.Series) -> pl.Series:
-    """Whole microseconds as seconds, each the nearest double: Polars divides by a constant with its reciprocal."""
-    seconds = pc.call_function("divide", [microseconds.cast(pl.Float64).to_arrow(), pa.scalar(1e6)])
-    return pl.Series(microseconds.name, seconds, dtype=pl.Float64)
+    """Whole microseconds as seconds, each the nearest double."""
+    return microseconds.to_frame().select(divided(pl.first(), 1e6)).to_series()
 
 
 def day_numbers(seconds: pl.Expr) -> pl.Expr:
     """Epoch values, milliseconds repaired (G1), as days since 1970; null without a valid event time."""
-    divisor = pl.when(seconds.is_between(*MILLISECONDS, closed="left")).then(1000.0).otherwise(1.0)
-    repaired = seconds / divisor  # as repair_milliseconds does, to the bit
+    in_milliseconds = seconds.is_between(*MILLISECONDS, closed="left")
+    repaired = pl.when(in_milliseconds).then(divided(seconds, 1000.0)).otherwise(seconds)
     return (instant(repaired).dt.date() - pl.lit(EPOCH)).dt.total_days()

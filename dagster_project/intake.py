@@ -3,23 +3,27 @@
 Works for every dated table of every system; what differs is in the `DatedTable` it is given. Writing is the caller's.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
-from itertools import chain
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from dagster_project.day_buffer import DayBuffer
+from dagster_project.day_buffer import GROUP_ROWS, DayBuffer
 from dagster_project.extract import TableSpec
+from dagster_project.held_rows import Held
 from dagster_project.instants import EPOCH
 from dagster_project.looks import LookCache
-from dagster_project.quarantine import Rule, split
+from dagster_project.quarantine import split
+from dagster_project.relations import Relation, resolve_copies
+from dagster_project.schemas.checks import Schema
 from dagster_project.source_database import SourceDatabase
 
 ALWAYS_READ_DAYS = 3
+UNDATED = "undated"  # stands in the catalogue for the day of rows that have none
 
 
 @dataclass(frozen=True)
@@ -38,8 +42,10 @@ class DatedTable:
 
     spec: TableSpec
     canonical: Callable[[pl.DataFrame, OpenFile], pl.DataFrame]  # adds occurred_at and event_date
-    rules: Sequence[Rule]
+    schema: Schema  # what a row must be
     rewritten: Sequence[str] = ()  # columns in which two copies of a row may differ
+    relations: Sequence[Relation] = ()  # what it must be to other tables
+    stored_as: Mapping[str, str] = field(default_factory=dict)  # columns that have another name in the lake
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,11 @@ class DayGroup:
     copies: dict[date, int]
     days: list[date | None]
     not_sampled: dict[date, int] = field(default_factory=dict)
+    copied: pl.DataFrame = field(default_factory=pl.DataFrame)  # copies of rows that are kept
+    lost: pl.DataFrame = field(
+        default_factory=pl.DataFrame
+    )  # valid rows that others count instead of, and their copies
+    held: dict[date, Held] = field(default_factory=dict)  # what missing files gave before, already among the rest (G13)
 
 
 def look(files: Sequence[OpenFile], spec: TableSpec, cache: LookCache) -> Seen:
@@ -94,6 +105,16 @@ def look(files: Sequence[OpenFile], spec: TableSpec, cache: LookCache) -> Seen:
             seen.days.setdefault(key, {})[file.label] = Fingerprint(rows, lowest, highest, digest)
         if spec.dated_beside and found.undated:
             _move_to_days(seen, file.label, spec.dated_beside(file.database, spec, found.undated))
+    return seen
+
+
+def remembered(seen: Seen, stored: Mapping[str, Any], missing: Collection[str]) -> Seen:
+    """With the files that are missing as they looked when they were read (G13); `stored` are days of the catalogue."""
+    for day, entry in stored.items() if missing else ():
+        key = None if day == UNDATED else date.fromisoformat(day)
+        for label, (rows, highest, digest) in entry["files"].items():
+            if label in missing:
+                seen.days.setdefault(key, {})[label] = Fingerprint(rows, highest, highest, digest)
     return seen
 
 
@@ -127,23 +148,27 @@ def last_days(as_of_day: date) -> set[date]:
 
 
 def read_days(
-    table: DatedTable, files: Sequence[OpenFile], seen: Seen, days: Sequence[date], spill_folder: Path
-) -> Iterator[DayGroup]:
-    """Read these days whole, from all files together."""
-    expected = {day: seen.rows(day) for day in days if seen.rows(day)}
+    table: DatedTable, files: Sequence[OpenFile], seen: Seen, days: Sequence[date], spill_folder: Path,
+    hold: Callable[[date], Held | None] = lambda day: None,
+) -> Iterator[DayGroup]:  # fmt: skip
+    """Read these days whole, from all files together. `hold` tells what missing files gave of a day before (G13)."""
+    by_label = {file.label: file for file in files}
+    rows = {
+        day: sum(mark.rows for label, mark in marks.items() if label in by_label) for day, marks in seen.days.items()
+    }
+    expected = {day: rows[day] for day in days if rows.get(day)}
     buffer = DayBuffer(expected, spill_folder)
 
     def rows_of(file: OpenFile) -> int:
         return sum(seen.days[day][file.label].rows for day in expected if file.label in seen.days[day])
 
-    by_label = {file.label: file for file in files}
     for file in sorted(files, key=rows_of):  # the largest last, so that days complete while it streams
         marks = [seen.days[day][file.label] for day in expected if file.label in seen.days[day]]
         if not marks:
             continue
         numbers = [(day - EPOCH).days for day in expected]
         lowest, highest = min(mark.lowest for mark in marks), max(mark.highest for mark in marks)
-        everything = len(expected) == len(seen.days)
+        everything = len(expected) == sum(count > 0 for count in rows.values())
         batches = (
             file.database.read_all(table.spec)
             if everything
@@ -154,9 +179,12 @@ def read_days(
             batches = chain(batches, file.database.read_rows(table.spec, sorted(beside)) if beside else ())
         for batch in batches:
             for group in buffer.add(_placed(table, batch, file)):
-                yield _sorted_out(table, group, by_label)
+                yield _sorted_out(table, group, by_label, hold)
     for group in buffer.rest():
-        yield _sorted_out(table, group, by_label)
+        yield _sorted_out(table, group, by_label, hold)
+    gone = [day for day in days if day not in expected and seen.rows(day)]  # only missing files have rows of them
+    for _, group in groupby(zip(gone, accumulate(map(seen.rows, gone)), strict=True), lambda it: it[1] // GROUP_ROWS):
+        yield _settled(table, pl.DataFrame(), None, [day for day, _ in group], by_label, hold)
 
 
 def read_undated(table: DatedTable, files: Sequence[OpenFile], seen: Seen) -> DayGroup:
@@ -179,69 +207,92 @@ def _placed(table: DatedTable, batch: pl.DataFrame, file: OpenFile) -> pl.DataFr
     )
 
 
-def _sorted_out(table: DatedTable, rows: pl.DataFrame, files: Mapping[str, OpenFile]) -> DayGroup:
+def _sorted_out(
+    table: DatedTable, rows: pl.DataFrame, files: Mapping[str, OpenFile],
+    hold: Callable[[date], Held | None] = lambda day: None,
+) -> DayGroup:  # fmt: skip
     """Refuse, resolve copies, and put what is kept in order."""
-    kept, refused = split(rows, table.rules)
-    kept, conflicts, copies = resolve_copies(kept, table.spec, table.rewritten)
+    kept, refused = split(rows, table.schema, table.relations)
+    days = sorted(rows["event_date"].unique().to_list(), key=str)
+    return _settled(table, kept, refusals(refused, table.spec, files), days, files, hold)
+
+
+def _settled(
+    table: DatedTable, kept: pl.DataFrame, refused: pl.DataFrame | None, days: list[date | None],
+    files: Mapping[str, OpenFile], hold: Callable[[date], Held | None],
+) -> DayGroup:  # fmt: skip
+    """Whole days of rows that were judged: one row per key, in order."""
+    held = {day: found for day in days if day is not None and (found := hold(day))}
+    live = [
+        found.live.rename({new: old for old, new in table.stored_as.items()}, strict=False) for found in held.values()
+    ]
+    compared = list(live[0].columns) if live else None
+    kept, conflicts, copies = resolve_copies(beside(kept, live), table.spec, table.rewritten, compared)
     kept, left_out = sampled(kept)
-    kept = kept.sort("event_date", table.spec.key)
-    dropped = dict(copies.group_by("event_date").len().iter_rows()) if copies.height else {}
-    refused = pl.concat([refusals(refused, table.spec, files), refusals(conflicts, table.spec, files)])
-    not_sampled = dict(left_out.group_by("event_date").len().iter_rows()) if left_out.height else {}
-    return DayGroup(kept, refused, dropped, sorted(rows["event_date"].unique().to_list(), key=str), not_sampled)
+    parts = [*([] if refused is None else [refused]), refusals(conflicts, table.spec, files)]
+    return DayGroup(
+        kept=kept.sort("event_date", table.spec.key),
+        refused=pl.concat([*parts, *(found.refused for found in held.values())]).sort("source_file", "source_rowid"),
+        copies=_by_day(copies),
+        days=days,
+        not_sampled=_by_day(left_out),
+        copied=copies.filter("is_of_kept").rename(table.stored_as, strict=False),
+        lost=lost_rows(conflicts, copies).rename(table.stored_as, strict=False),
+        held=held,
+    )
+
+
+def lost_rows(conflicts: pl.DataFrame, copies: pl.DataFrame) -> pl.DataFrame:
+    """Valid rows that are neither kept nor copies of kept ones."""
+    return sampled(pl.concat([conflicts, copies.filter(~pl.col("is_of_kept"))], how="diagonal"))[0]
+
+
+def _by_day(rows: pl.DataFrame) -> dict[date, int]:
+    return dict(rows.group_by("event_date").len().iter_rows()) if rows.height else {}
+
+
+def beside(rows: pl.DataFrame, judged: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Rows just read, and beside them such as the lake has them; what only one of the two knows is null in the other."""
+    if not judged or rows.is_empty():
+        return pl.concat(judged) if judged else rows
+    known = [
+        part.select(pl.col(name).cast(rows.schema[name]) for name in part.columns if name in rows.columns)
+        for part in judged
+    ]
+    return pl.concat([rows, *known], how="diagonal")
 
 
 def sampled(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The rows that are looked at further and those that are not (S7), where `canonical` says which in `is_sampled`."""
     if "is_sampled" not in rows.columns:
         return rows, rows.clear()
-    return rows.filter("is_sampled"), rows.filter(~pl.col("is_sampled"))
-
-
-def resolve_copies(
-    rows: pl.DataFrame, spec: TableSpec, rewritten: Sequence[str]
-) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    """Kept rows, conflicting ones (with `reasons`), exact copies: one row per key (F3).
-
-    Rows that agree in everything the source does not rewrite are one. Else the latest counts, then the later file.
-    """
-    key = spec.key
-    conflict = pl.lit([spec.conflict], dtype=pl.List(pl.String)).alias("reasons")
-    is_repeated = rows[key].is_duplicated()
-    if not is_repeated.any():
-        return rows, rows.clear().with_columns(conflict), rows.clear()
-    where_from = {"source_file", "source_rowid", "file_order", "repairs", "is_written_back", *rewritten}
-    content = pl.struct(pl.exclude(*where_from)).hash()
-    repeated = rows.filter(is_repeated).with_columns(content.alias("content"))
-    repeated = repeated.sort("occurred_at", "file_order", "source_rowid", descending=True)
-    is_first_copy = pl.struct(key, "content").is_first_distinct()
-    distinct, copies = repeated.filter(is_first_copy), repeated.filter(~is_first_copy)
-    is_latest = pl.col(key).is_first_distinct()
-    kept = pl.concat([rows.filter(~is_repeated), distinct.filter(is_latest).drop("content")])
-    return kept, distinct.filter(~is_latest).drop("content").with_columns(conflict), copies.drop("content")
+    is_sampled = pl.col("is_sampled").fill_null(True)  # what was kept before
+    return rows.filter(is_sampled), rows.filter(~is_sampled)
 
 
 def refusals(rows: pl.DataFrame, spec: TableSpec, files: Mapping[str, OpenFile]) -> pl.DataFrame:
-    """Refused rows in the shape of quarantine__rows, with their original values fetched from the source."""
+    """Refused rows in the shape of quarantine__rows, with their original values fetched from the source.
+
+    A file that is missing (G13) cannot tell them any more: of its rows stands there what was read.
+    """
+    as_read = pl.struct(name for name in spec.columns if name in rows.columns).struct.json_encode().alias("row")
     parts = [
         mine.join(files[label].database.originals(spec, mine["source_rowid"].to_list()), on="source_rowid")
+        if label in files
+        else mine.with_columns(as_read)
         for (label,), mine in rows.partition_by("source_file", as_dict=True, maintain_order=True).items()
     ] or [rows.with_columns(pl.lit(None, dtype=pl.String).alias("row"))]
-    return (
-        pl.concat(parts)
-        .select(
-            pl.lit(spec.system, dtype=pl.String).alias("system"),
-            pl.lit(spec.name, dtype=pl.String).alias("table"),
-            pl.when((pl.col(spec.key) != "") & ~pl.col("reasons").list.contains(f"bad_text:{spec.key}"))
-            .then(pl.col(spec.key))
-            .alias("key"),
-            "source_rowid",
-            "event_date" if "event_date" in rows.columns else pl.lit(None, dtype=pl.Date).alias("event_date"),
-            "reasons",
-            "row",
-            "source_file",
-        )
-        .sort("source_file", "source_rowid")
+    return pl.concat(parts).select(
+        pl.lit(spec.system, dtype=pl.String).alias("system"),
+        pl.lit(spec.name, dtype=pl.String).alias("table"),
+        pl.when((pl.col(spec.key) != "") & ~pl.col("reasons").list.contains(f"bad_text:{spec.key}"))
+        .then(pl.col(spec.key))
+        .alias("key"),
+        "source_rowid",
+        "event_date" if "event_date" in rows.columns else pl.lit(None, dtype=pl.Date).alias("event_date"),
+        "reasons",
+        "row",
+        "source_file",
     )
 
 

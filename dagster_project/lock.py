@@ -16,13 +16,14 @@ from pathlib import Path
 from dagster_project.errors import GristmillError
 
 POLL_SECONDS = 0.2
+LOOK_SECONDS = 0.1  # longer than it takes somebody to look whether the home is held
 
 
 @contextmanager
 def home_lock(home: Path, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the home for this process, waiting at most `wait_seconds` for whoever has it."""
     make_home(home)
-    deadline = time.monotonic() + wait_seconds
+    deadline = time.monotonic() + max(wait_seconds, LOOK_SECONDS)
     with (home / "lock").open("a+", encoding="utf-8") as file:
         while True:
             try:
@@ -45,16 +46,31 @@ def home_lock(home: Path, wait_seconds: float = 0.0) -> Iterator[None]:
             file.truncate()
 
 
+def is_held(home: Path) -> bool:
+    """Whether a process holds the home now. Asks for nothing but to read."""
+    try:
+        with (home / "lock").open(encoding="utf-8") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
+def keep_private() -> None:
+    """Whatever this process makes from here on is its owner's alone: what users wrote to an assistant is in it."""
+    os.umask(0o077)
+
+
 def make_home(home: Path) -> None:
-    """Readable by its owner only: what users wrote to an assistant is in here."""
-    if found := sorted(set(str(home.absolute())) & set("?[]\\")):
+    """Make the home if it is not there. One that is there stays as open or closed as its owner made it."""
+    if found := sorted(set(str(home.absolute())) & set("?\\")):
         raise GristmillError(
-            f"cannot use {home} as home: a path with {' '.join(found)} is a pattern to the readers of its files"
+            f"cannot use {home} as home: DuckDB cannot keep a database under a path with {' '.join(found)}"
         )
     try:
         home.mkdir(parents=True, exist_ok=True)
-        if home.stat().st_uid == os.getuid():
-            home.chmod(0o700)
         if not os.access(home, os.W_OK | os.X_OK):
             raise PermissionError(13, "not writable")
     except OSError as error:

@@ -5,24 +5,26 @@ last change was a while before the look, because two changes within one tick of 
 lies under `<home>/runs` and may be removed: it is no output, and a look without it gives the same.
 """
 
+import contextlib
 import json
 import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
-from dagster_project.lake import write_atomically
+from dagster_project.code_identity import code_identity
+from dagster_project.placing import write_atomically
+from dagster_project.sqlite_file import beside
 from dagster_project.sqlite_values import TableSpec
 
 TICK_SECONDS = 2.0
+LOOKING = "dagster_project.extract"  # the module that looks; by other code everything is looked at again (G12)
 
 
 def identity(database: Path) -> list[int]:
     """Changes whenever the file or its write-ahead log is written to; an empty log is none."""
     found: list[int] = []
-    for path in (database, database.with_name(database.name + "-wal")):
+    for path in (database, beside(database, "-wal")):
         try:
             status = path.stat()
         except FileNotFoundError:
@@ -52,11 +54,13 @@ class LookCache:
 
     def __init__(self, home: Path | None) -> None:
         self._path = home / "runs" / "looks.json" if home else None
+        self._code = code_identity(LOOKING)
         self._looks: dict[str, dict[str, Any]] = {}
         if self._path and self._path.exists():
             try:
-                self._looks = json.loads(self._path.read_text(encoding="utf-8"))
-            except ValueError:  # a cache: what cannot be read is looked at again
+                kept = json.loads(self._path.read_text(encoding="utf-8"))
+                self._looks = kept["looks"] if kept["code"] == self._code else {}
+            except (ValueError, KeyError, TypeError):  # a cache: what cannot be read is looked at again
                 self._looks = {}
 
     def get(self, database: Path, spec: TableSpec) -> Look | None:
@@ -68,9 +72,11 @@ class LookCache:
         """Keep a look whose identity was taken before the read transaction began."""
         if self._path and is_settled(look.identity):
             self._looks[_key(database, spec)] = asdict(look)
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, json.dumps(self._looks, separators=(",", ":")))
+            kept = json.dumps({"code": self._code, "looks": self._looks}, separators=(",", ":"))
+            with contextlib.suppress(OSError):  # a cache: where nothing can be written, the next look finds the same
+                self._path.parent.mkdir(parents=True, exist_ok=True)
+                write_atomically(self._path, kept)
 
 
 def _key(database: Path, spec: TableSpec) -> str:
-    return f"{database.absolute()} {spec.reading} {spec.where} {spec.edited} {spec.measured} {pl.__version__}"
+    return f"{database.absolute()} {spec.reading} {spec.where} {spec.edited} {spec.measured}"

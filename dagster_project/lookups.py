@@ -8,18 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import polars as pl
 
-from dagster_project import distillation_lookups, reaction_lookups, turn_lookups
+from dagster_project import distillation_lookups, parquet, reaction_lookups, system_stats, turn_lookups
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.distillation_lookups import where
 from dagster_project.errors import GristmillError
-from dagster_project.lake import Catalog, Lake
+from dagster_project.lake import WAREHOUSE, Catalog, Lake
+from dagster_project.queries import fence_in
+from dagster_project.review.settling import standing_of
+from dagster_project.run_log import GOOD, runs
+from dagster_project.source_files import missing_files, told, with_missing_defaults
 from dagster_project.training.examples import CANDIDATES
 from dagster_project.watch import changed_days
 
@@ -36,19 +39,37 @@ def published(config: Config) -> Lake:
 
 
 def status(config: Config) -> dict[str, Any]:
+    """What is published, what came of the last run whoever started it, and `wrong`: what somebody should look at."""
     catalog = Catalog.read(config.home / "lake" / "catalog.json")
-    runs = config.home / "runs" / "runs.jsonl"
-    lines = runs.read_text(encoding="utf-8").rstrip("\n").split("\n") if runs.exists() else []
+    history = runs(config.home)
+    ended = [run for run in history if run["outcome"] != "running"]
+    last_good = next((run for run in reversed(ended) if "drift" in run and run["outcome"] in GOOD), {})
+    wrong = [f"the last run {ended[-1]['outcome']}: {ended[-1]['reason']}"] if _is_bad(ended) else []
+    missing = missing_files(with_missing_defaults(config, catalog), catalog)
+    wrong += sorted({f"{found.system}: none of its files is there" for found in missing if found.is_alone})
+    try:
+        waiting = [str(day) for day in changed_days(config)]
+    except GristmillError as error:
+        waiting = None
+        wrong.append(f"the sources cannot be looked at: {error}")
     return {
         "home": str(config.home),
         "publication": catalog.publication,
         "as_of": catalog.as_of,
         "release": catalog.release.get("name"),
-        "last_run": json.loads(lines[-1]) if lines and lines[-1] else None,
+        "wrong": wrong,
+        "last_run": history[-1] if history else None,
+        "drift": last_good.get("drift", []),
+        "failed_checks": (ended[-1] if _is_bad(ended) else last_good).get("checks", []),
         "tables": [_table_status(catalog, table) for table in TABLES if catalog.tables.get(table)],
         "sources": [_source_status(asset, entry) for asset, entry in sorted(catalog.sources.items())],
-        "waiting_days": [str(day) for day in changed_days(config)],
+        "missing": told(missing, catalog),
+        "waiting_days": waiting,
     }
+
+
+def _is_bad(ended: list[dict[str, Any]]) -> bool:
+    return bool(ended) and ended[-1]["outcome"] not in GOOD
 
 
 def _table_status(catalog: Catalog, table: str) -> dict[str, Any]:
@@ -78,10 +99,14 @@ def _source_status(asset: str, entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
-    """Of feedback exactly the `stats` object of GET /api/feedback/stats (F11); of distillation seed 2's figures."""
-    if system == "distillation":
-        return distillation_lookups.stats(published(config))
-    row = pl.read_parquet(published(config).files("metric__feedback_stats")).row(0, named=True)
+    """Of feedback exactly the `stats` object of GET /api/feedback/stats (F11); of the others what their documents count."""
+    others = {
+        "distillation": distillation_lookups.stats, "conversations": system_stats.conversations,
+        "reactions": system_stats.reactions, "sessions": system_stats.sessions,
+    }  # fmt: skip
+    if system in others:
+        return others[system](published(config))
+    row = parquet.read(published(config).files("metric__feedback_stats")).row(0, named=True)
     return {
         "total_feedback": row["total_feedback"],
         "by_type": {kind: row[f"{kind}_count"] for kind in ("rating", "correction", "preference", "flag")},
@@ -99,7 +124,7 @@ def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
 
 def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
     files = published(config).files("quarantine__rows")
-    rows = pl.read_parquet(files, hive_partitioning=False) if files else TABLES["quarantine__rows"].empty()
+    rows = parquet.read(files) if files else TABLES["quarantine__rows"].empty()
     if reason is not None:
         is_meant = pl.element() == reason if ":" in reason else pl.element().str.starts_with(f"{reason}:")
         rows = rows.filter(pl.col("reasons").list.eval(is_meant).list.any())
@@ -159,7 +184,7 @@ def _candidates(lake: Lake, condition: pl.Expr) -> pl.DataFrame:
 
 def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     partition = f"event_date={row['event_date']}"
-    entries = pl.read_parquet(lake.path("raw_feedback__entries", partition), hive_partitioning=False)
+    entries = parquet.read(lake.path("raw_feedback__entries", partition))
     source = entries.filter(pl.col("feedback_id") == row["feedback_id"]).drop_nulls("feedback_id").row(0, named=True)
     rivals = where(lake, "core__feedback", pl.col("status_ref") == row["feedback_id"])
     hidden = ("thread_key", "answer_key", "answer_hash", "correction_hash", "preferred_hash", "record_hash")
@@ -167,6 +192,7 @@ def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
         "source_row": {name: value for name, value in source.items() if value not in (None, [])},
         "derived": {name: value for name, value in row.items() if name not in hidden and value is not None},
         "silences": rivals["feedback_id"].to_list(),
+        "queue": standing_of(lake, row["feedback_id"]),
     }
 
 
@@ -188,16 +214,13 @@ def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
 @contextmanager
 def warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
     """The warehouse, read-only, blind to everything outside the home."""
-    path = config.home.absolute() / "warehouse.duckdb"
-    if not path.exists():
-        raise GristmillError(f"there is no {path} yet: `gristmill run` comes first")
+    lake = published(config)
+    places = (lake.folder / WAREHOUSE, lake.home / WAREHOUSE)  # an earlier version had none in the snapshot
+    path = next((place for place in places if place.exists()), None)
+    if path is None:
+        raise GristmillError(f"there is no {places[0]}: `gristmill run` makes it again")
     with duckdb.connect(str(path), read_only=True) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        connection.execute(
-            f"set allowed_directories = ['{str(config.home.absolute()).replace(chr(39), chr(39) * 2)}/']"
-        )
-        connection.execute("set enable_external_access = false")
-        connection.execute("set lock_configuration = true")
+        fence_in(connection, config.home)
         yield connection
 
 
@@ -272,11 +295,3 @@ def _cell(value: Any) -> str | None:
     if value is None or isinstance(value, str):
         return value
     return json.dumps(value, ensure_ascii=False)
-
-
-def write_run_log(home: Path, entry: dict[str, Any]) -> None:
-    """A log of runs, not an output: the one place where the clock may be written down."""
-    folder = home / "runs"
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "runs.jsonl").open("a", encoding="utf-8") as file:
-        file.write(json.dumps(entry, default=str) + "\n")

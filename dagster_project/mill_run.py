@@ -4,28 +4,28 @@ Everything a stage may look at hangs here; nothing of it knows about Dagster.
 """
 
 import contextlib
-import hashlib
 import json
-import signal
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from functools import cache
-from pathlib import Path
 from types import TracebackType
-from typing import Any
-
-import duckdb
-import polars as pl
+from typing import Any, Literal
+from uuid import uuid4
 
 from dagster_project.config import Config
+from dagster_project.contracts import TABLES
+from dagster_project.damage import set_aside
 from dagster_project.databases import open_database
-from dagster_project.errors import GristmillError, Stopped
+from dagster_project.errors import GristmillError, Misused
 from dagster_project.extract import TableSpec
-from dagster_project.intake import OpenFile, Seen, look
-from dagster_project.lake import Lake, Move
+from dagster_project.intake import OpenFile, Seen, look, remembered
+from dagster_project.lake import Catalog, Lake
 from dagster_project.lock import check_free_space, home_lock
 from dagster_project.looks import LookCache
+from dagster_project.placing import Move
+from dagster_project.plain_files import size_of
+from dagster_project.run_log import GOOD, RunRecord
+from dagster_project.source_files import check_lost_rows, missing_files, told, with_missing_defaults
 from dagster_project.sources import conversations, distillation, feedback, reactions, sessions
 
 DATED_SPECS: dict[str, TableSpec] = {
@@ -40,10 +40,14 @@ FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice 
 class Choice:
     """What the user asked of this run. Without days, semantics G7 decides what is read again."""
 
-    as_of: datetime | None = None
+    as_of: datetime | Literal["now"] | None = None
     full: bool = False
     days: tuple[date, date] | None = None
     wait_seconds: float = 0.0
+
+    def includes(self, day: date) -> bool:
+        """Whether this day was asked for."""
+        return self.days is not None and self.days[0] <= day <= self.days[1]
 
 
 @dataclass
@@ -52,61 +56,116 @@ class MillRun:
 
     config: Config
     choice: Choice = field(default_factory=Choice)
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))  # the run's one look at the clock (G2)
     report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
     accounts: dict[str, Any] = field(default_factory=dict)  # raw table -> what the run did with it
     state_moves: list[Move] = field(default_factory=list)  # what the publication puts into the state (G12)
+    started_by: str | None = None  # who asked for the run; None: it is no run of the pipeline, and not put down as one
+    run_id: str = field(default_factory=lambda: str(uuid4()))
+    wanted: set[str] | None = None  # the tables that belong to this run; all if nobody has said ...
+    results: dict[str, Any] = field(default_factory=dict)  # table -> what is told of it
+    brought: set[str] = field(
+        default_factory=set
+    )  # ... and those it has brought up to as_of: all, or it does not publish
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
 
     def __enter__(self) -> "MillRun":
         self._stack = contextlib.ExitStack()
+        self.record = RunRecord(self.config.home, self.run_id, self.started_by, self.began)
+        self._as_of: datetime | None = None
+        self.as_of_choice = ""
         try:
             self._open()
-        except BaseException:
-            self._stack.close()
+        except BaseException as error:
+            self._leave(error)
             raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Let go of everything, the home last: what came of the run is put down before the next one begins."""
+        is_good = self.record.outcome in GOOD
+        with self._stack:
+            self.record.end(
+                error, as_of=self._as_of, as_of_choice=self.as_of_choice, full=self.choice.full, days=self.choice.days,
+                publication=self.lake.published.publication if is_good else None,
+                missing_files=told(self.missing, self.lake.published) if is_good else None,
+                release_cpu_seconds=self.release_cpu_seconds,
+            )  # fmt: skip
 
     def _open(self) -> None:
         home = self.config.home
-        if not any(self.config.sources.values()):
-            raise GristmillError(
-                f"no source is configured and {home / 'sources'} has none: "
-                "set GRISTMILL_FEEDBACK or write gristmill.toml, or try `gristmill demo`"
-            )
+        self._as_of, self.as_of_choice = self._asked_as_of()
+        self._check_sources()
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
+        self.record.begin(full=self.choice.full, days=self.choice.days)
         self.lake = Lake(home)
         self.lake.recover()
         self._stack.callback(self.lake.sweep)
-        source_bytes = sum(
-            file.path.stat().st_size
-            for files in self.config.sources.values()
-            for file in files
-            if file.address is None and file.path.exists()
-        )
+        self.config = with_missing_defaults(self.config, self.lake.catalog)
+        self.missing = missing_files(self.config, self.lake.catalog)
+        self.damage = set_aside(self.lake, self.choice.full)
+        if self.damage.files and self.is_in_the_past:
+            raise GristmillError(
+                f"files of {self.lake.folder} are damaged: `gristmill run` comes first, it makes them again"
+            )
+        check_lost_rows(self.missing, self.damage.files, self.lake.published)
+        files = [file for files in self.config.sources.values() for file in files if file.address is None]
+        source_bytes = sum(size_of(file.path) for file in files)
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
         self.looks = LookCache(home)
         self._files: dict[str, list[OpenFile]] = {}
         self._seen: dict[str, Seen] = {}
-        self._as_of: datetime | None = None
+
+    def _check_sources(self) -> None:
+        """Told before anything is made: there must be something to read, or to keep, or to take out."""
+        home, catalog = self.config.home, Catalog.read(self.config.home / "lake" / "catalog.json")
+        config = with_missing_defaults(self.config, catalog)
+        missing = missing_files(config, catalog)
+        is_emptied = self.config.taken_out and catalog.sources
+        if not any(config.sources.values()) and not is_emptied:
+            raise GristmillError(
+                f"no source is configured and {home / 'sources'} has none: "
+                "set GRISTMILL_FEEDBACK or write gristmill.toml, or try `gristmill demo`"
+            )
+        is_any_there = len(missing) < sum(map(len, config.sources.values()))
+        if not is_any_there and not is_emptied and not any(found.is_held for found in missing):
+            paths = ", ".join(str(found.file.path) for found in missing)
+            raise GristmillError(
+                f"none of the configured sources is there, and nothing was ever read from them: {paths}"
+            )
+
+    def missing_of(self, system: str) -> dict[str, int]:
+        """The files of a system that are missing (G13), with their place among all of them."""
+        return {found.file.label: found.file.order for found in self.missing if found.system == system}
 
     def _open_files(self, system: str) -> list[OpenFile]:
         return [
             OpenFile(
                 label=file.label,
-                order=order,
+                order=file.order,
                 database=self._stack.enter_context(
                     contextlib.closing(open_database(file, self.config.busy_timeout_seconds))
                 ),
                 options={"rating_scale": file.rating_scale, "tenant": file.tenant or "", "project": file.project or ""},
             )
-            for order, file in enumerate(self.config.sources[system])
+            for file in self.config.sources[system]
+            if file.label not in self.missing_of(system)
         ]
+
+    def check_whole(self) -> None:
+        """G14: nothing is published in which a table's inputs are older than as_of."""
+        if behind := sorted((set(TABLES) if self.wanted is None else self.wanted) - self.brought):
+            others = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
+            raise GristmillError(
+                f"{behind[0]}{others} did not take part in this run, so nothing was published: "
+                "run everything (`gristmill run`, or the job `refresh`)"
+            )
 
     # --- the sources ---------------------------------------------------------------------------------------------
 
@@ -124,7 +183,9 @@ class MillRun:
         """Fingerprints of a dated table, taken once in the run's own read transactions."""
         if asset not in self._seen:
             spec = DATED_SPECS[asset]
-            self._seen[asset] = look(self.files_with(spec), spec, self.looks)
+            seen = look(self.files_with(spec), spec, self.looks)
+            stored = self.lake.catalog.sources.get(asset, {}).get("days", {})
+            self._seen[asset] = remembered(seen, stored, self.missing_of(spec.system))
         return self._seen[asset]
 
     def close_sources(self) -> None:
@@ -135,16 +196,34 @@ class MillRun:
                 file.database.close()
         self._files = {system: [] for system in self._files}
 
+    # --- as_of (G2) ------------------------------------------------------------------------------------------------
+
     @property
     def as_of(self) -> datetime:
-        """G2: as given, else the end of the newest day any source holds that is not after today."""
+        """As given, else the end of the newest day that is over; `as_of_choice` says how it was chosen."""
         if self._as_of is None:
-            self._as_of = self.choice.as_of or self._default_as_of(datetime.now(UTC).date())
+            self._as_of, self.as_of_choice = self._default_as_of()
         return self._as_of
 
-    def _default_as_of(self, today: date) -> datetime:
-        newest = [day for asset in DATED_SPECS for day in self.seen(asset).dates if day <= today]
-        return datetime.combine(max(newest, default=today) + timedelta(days=1), time(), UTC)
+    def _asked_as_of(self) -> tuple[datetime | None, str]:
+        """Nothing after the moment the run begins: a typo must not freeze days or release weeks early."""
+        asked = self.choice.as_of
+        if asked == "now":
+            return self.began, "now"
+        if asked and asked > self.began:
+            raise Misused(
+                f"as-of {asked:%Y-%m-%dT%H:%M:%SZ} has not come yet, it is {self.began:%Y-%m-%dT%H:%M:%SZ}: "
+                "leave it out for the newest day that is over, or say `now`"
+            )
+        return asked, "as given"
+
+    def _default_as_of(self) -> tuple[datetime, str]:
+        """Today is not over: a nightly run never takes a piece of it for a whole day."""
+        today = self.began.date()
+        newest = max((day for asset in DATED_SPECS for day in self.seen(asset).dates if day < today), default=None)
+        if newest is None:
+            return datetime.combine(today, time(), UTC), "no source holds a day that is over, so the start of today"
+        return datetime.combine(newest + timedelta(days=1), time(), UTC), "the end of the newest day that is over"
 
     @property
     def is_in_the_past(self) -> bool:
@@ -165,20 +244,30 @@ class MillRun:
     @property
     def params(self) -> Mapping[str, Any]:
         """What SQL files may bind."""
-        settings = ("min_weight", "ready_score", "auto_ready", "synthetic_pairs", "review_corrections", "sample_rate")
+        settings = (
+            "min_weight",
+            "low_tier",
+            "ready_score",
+            "auto_ready",
+            "synthetic_pairs",
+            "review_corrections",
+            "sample_rate",
+        )
         chosen = {name: getattr(self.config, name) for name in settings}
         shares = self.config.satisfaction_shares or {system: 1 / len(SIGNALLING) for system in SIGNALLING}
         chosen["satisfaction_shares"] = json.dumps(shares, sort_keys=True)
         return {"as_of": self.as_of, "release_date": self.release_date, **chosen}
 
 
-def parse_as_of(text: str) -> datetime:
-    """An ISO instant; without an offset it is UTC, a bare day is its first instant."""
+def parse_as_of(text: str) -> datetime | Literal["now"]:
+    """An ISO instant; without an offset it is UTC, a bare day is its first instant. `now` is when the run begins."""
+    if text.strip().lower() == "now":
+        return "now"
     try:
         moment = datetime.fromisoformat(text)
     except ValueError as error:
         raise GristmillError(
-            f"as-of {text!r} is not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z"
+            f"as-of {text!r} is not `now` and not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z"
         ) from error
     moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     if not datetime(2000, 1, 1, tzinfo=UTC) < moment <= datetime(2100, 1, 1, tzinfo=UTC):
@@ -194,37 +283,3 @@ def parse_day(text: str) -> date:
     if not date(2000, 1, 1) <= day < date(2100, 1, 1):
         raise GristmillError(f"{text} is outside 2000-01-01..2099-12-31")
     return day
-
-
-@cache
-def code_hash(*parts: str) -> str:
-    """Identity of the code that makes a kept result (G12): these files and folders of the package, and its engines."""
-    package = Path(__file__).parent
-    paths = [package / part for part in parts]
-    files = sorted(file for path in paths for file in ([path] if path.is_file() else path.rglob("*.py")))
-    digest = hashlib.sha256(f"{pl.__version__} {duckdb.__version__}".encode())
-    for file in files:
-        digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-class StopSignal:
-    """A signal asks a run to stop; it does so between two assets (nothing half published)."""
-
-    def __init__(self) -> None:
-        self.received: int | None = None
-
-    def listen(self) -> None:
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._receive)
-
-    def _receive(self, number: int, _: object) -> None:
-        self.received = number
-
-    def check(self) -> None:
-        if self.received is not None:
-            name = signal.Signals(self.received).name
-            raise Stopped(f"stopped by {name}; nothing was published", 128 + self.received)
-
-
-STOP = StopSignal()

@@ -18,7 +18,7 @@ from dagster_project.looks import Look, LookCache
 from dagster_project.postgres_session import Session
 from dagster_project.postgres_tables import Table, look_up
 from dagster_project.postgres_values import decoded, json_object, json_value, literal
-from dagster_project.sqlite_values import TableShape, TableSpec, decode_or_mark
+from dagster_project.sqlite_values import FEW_COLUMNS, TableShape, TableSpec, batched, decode_or_mark
 
 SCAN_BATCH_ROWS = 65_536
 DIGEST_SIZE = 2**61
@@ -191,17 +191,19 @@ class PostgresDatabase:
 
     def _original_with_hex(self, spec: TableSpec, rowid: int) -> str:
         table = self._table(spec)
-        values = ", ".join(
-            f"{self._session.text(json_value(column))} as v{n}, encode({self._session.text(f'{column.sql}::text')}, 'hex') as h{n}"
-            for n, column in enumerate(table.columns)
-        )
-        (row,) = self._session.rows(f"select {values} {self._from(spec, table.rowid.among([rowid]))}")
         original = {}
-        for n, column in enumerate(table.columns):
-            try:
-                original[column.name] = json.loads(row[f"v{n}"].decode())
-            except UnicodeDecodeError:
-                original[column.name] = {"$hex": row[f"h{n}"]}
+        for few in batched(table.columns, FEW_COLUMNS):
+            values = ", ".join(
+                f"{self._session.text(json_value(column))} as v{n}, "
+                f"encode({self._session.text(f'{column.sql}::text')}, 'hex') as h{n}"
+                for n, column in enumerate(few)
+            )
+            (row,) = self._session.rows(f"select {values} {self._from(spec, table.rowid.among([rowid]))}")
+            for n, column in enumerate(few):
+                try:
+                    original[column.name] = json.loads(row[f"v{n}"].decode())
+                except UnicodeDecodeError:
+                    original[column.name] = {"$hex": row[f"h{n}"]}
         return json.dumps(original, ensure_ascii=False, separators=(",", ":"))
 
     def _read(self, spec: TableSpec, *conditions: str) -> Iterator[pl.DataFrame]:

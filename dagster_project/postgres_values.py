@@ -12,11 +12,13 @@ import polars as pl
 
 from dagster_project.instants import epoch_seconds, seconds_of
 from dagster_project.sqlite_values import (
+    FEW_COLUMNS,
     FIRST_SECOND,
     HALF_MICROSECOND,
     LAST_SECOND,
     POLARS_TYPES,
     TableSpec,
+    batched,
     decode_or_mark,
     quoted,
 )
@@ -79,7 +81,9 @@ def reading(column: Column, kind: str, is_event_time: bool, has_raw_text: bool) 
     elif kind == "integer":
         found = _integer(column)
     elif column.family in NUMBERS:
-        found = Reading(double(column))
+        is_rounded = _is_rounded(column)
+        value = f"case when not ({is_rounded}) then {double(column)} end" if is_rounded else double(column)
+        found = Reading(value, flag=is_rounded)
     return found or Reading(f"null::{_SQL_TYPES[kind]}", flag=f"{column.sql} is not null")
 
 
@@ -161,6 +165,19 @@ def double(column: Column) -> str:
         f"when {name} < -{LARGEST} then '-Infinity'::float8 when abs({name}) < {SMALLEST} then 0::float8 "
         f"else {name}::float8 end"
     )
+
+
+def _is_rounded(column: Column) -> str | None:
+    """SQL: whether a value is a whole number above 2^53 that no double can hold. None: there are none in such a column.
+
+    Of more than 64 bits there are whole numbers only in `numeric`; SQLite has a real for those, and so have we.
+    """
+    name = column.sql
+    if column.family not in ("int8", "numeric"):
+        return None
+    is_large = f"abs({name}::numeric) between {2**53} and {2**63 - 1} and {name} = trunc({name}::numeric)"
+    is_other = f"case when {name}::float8 >= {2**63} then true else {name}::float8::int8 <> {name} end"
+    return f"case when {is_large} then {is_other} else false end"
 
 
 def day_number(column: Column | None, kind: str | None) -> str | None:
@@ -249,7 +266,9 @@ def json_object(columns: Sequence[Column]) -> str:
     pairs = [
         f"{literal(json.dumps(column.name, ensure_ascii=False) + ':')} || {json_value(column)}" for column in columns
     ]
-    return "'{' || " + (" || ',' || ".join(pairs) or "''") + " || '}'"
+    comma, nothing = " || ',' || ", "''"
+    parts = [f"({comma.join(few)})" for few in batched(pairs, FEW_COLUMNS)]
+    return f"'{{' || {comma.join(parts) or nothing} || '}}'"
 
 
 def json_value(column: Column) -> str:

@@ -3,8 +3,8 @@
 A file's header says what one row is, its grain, its inputs and its parameters; assets take their dependencies from
 there, so a query cannot read what it does not declare.
 
-DuckDB runs on one thread: the same input then gives the same rows in the same order, also without an `order by`, which
-the largest tables do without (their grain is marked `unordered`): sorting a million rows by random ids helps nobody.
+Every file ends in an order by its whole grain, so that the rows of a table, and with them its bytes, do not depend on
+how many threads or how much memory the engine has.
 """
 
 import hashlib
@@ -20,9 +20,12 @@ import duckdb
 import polars as pl
 
 from dagster_project.contracts import TABLES
-from dagster_project.lake import Lake
+from dagster_project.errors import GristmillError
+from dagster_project.lake import PLACES, Lake
+from dagster_project.parquet import as_pattern
 
-SQL_FOLDER = Path(__file__).parent.parent / "sql"
+SQL_FOLDER = Path(__file__).parent / "sql"
+THREADS = 1  # the bytes of a table do not depend on it
 PARQUET = "format parquet, compression zstd, compression_level 1, row_group_size 61440"
 
 
@@ -54,7 +57,7 @@ def query(name: str) -> Query:
         raise ValueError(f"{path.name}: the header must be four comment lines: what, grain, inputs, params")
 
     def names(field: str) -> tuple[str, ...]:
-        words = (word.strip().removesuffix(" (unordered)") for word in header[field].split(","))
+        words = (word.strip() for word in header[field].split(","))
         return tuple(word for word in words if word != "none")
 
     return Query(name, sql, header["what"], names("grain"), names("inputs"), names("params"))
@@ -67,17 +70,40 @@ def checks_of(table: str) -> list[str]:
 
 @contextmanager
 def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory DuckDB that spills under staging and cannot reach the network."""
+    """An in-memory DuckDB that spills under staging and reaches neither the network nor a file outside the home."""
     lake.staging.mkdir(parents=True, exist_ok=True)
-    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(lake.staging / "duckdb"), "threads": 1}
-    with duckdb.connect(config=settings) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        yield connection
+    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(lake.staging / "duckdb")}
+    try:
+        with duckdb.connect(config={**settings, "threads": THREADS}) as connection:
+            fence_in(connection, lake.home)
+            yield connection
+    except duckdb.OutOfMemoryException as error:
+        raise GristmillError(
+            f"memory_limit_mb = {memory_limit_mb} is too little for this much data: set it higher "
+            "(gristmill.toml or GRISTMILL_MEMORY_LIMIT_MB); nothing was published"
+        ) from error
+
+
+def fence_in(connection: duckdb.DuckDBPyConnection, home: Path) -> None:
+    """From here on the connection sees the home and what its folders link to, and its settings stay as they are."""
+    home = home.absolute()
+    places = [home, *(home / name for name in PLACES if (home / name).is_symlink())]
+    folders = [f"{folder}/".replace("'", "''") for place in places for folder in (place, as_pattern(place))]
+    for setting in (
+        "TimeZone = 'UTC'",
+        "autoinstall_known_extensions = false",
+        "autoload_known_extensions = false",
+        "python_enable_replacements = false",  # variables of ours are no tables
+        "allowed_directories = [{}]".format(", ".join(f"'{folder}'" for folder in folders)),
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        connection.execute(f"set {setting}")
 
 
 def relation(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
     """A table of the lake: its files, or an empty table of the contract's shape."""
-    files = [str(path) for path in lake.files(table)]
+    files = [as_pattern(path) for path in lake.files(table)]
     empty = TABLES[table].empty().to_arrow()
     return connection.read_parquet(files, hive_partitioning=False) if files else connection.from_arrow(empty)
 

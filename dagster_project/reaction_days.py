@@ -2,13 +2,13 @@
 
 import polars as pl
 
+from dagster_project.code_identity import code_identity
 from dagster_project.intake import DatedTable, OpenFile
 from dagster_project.mill_run import MillRun
 from dagster_project.raw_tables import Account, DatedIntake
+from dagster_project.schemas import reactions as schemas
 from dagster_project.sources import reactions
 from dagster_project.tables import store_days
-
-CODE = ("sources/reactions.py", "signals/reaction_text.py", "signals/json_columns.py")
 
 
 def bring_reactions_up_to_date(run: MillRun, asset: str) -> Account:
@@ -22,9 +22,10 @@ def bring_reactions_up_to_date(run: MillRun, asset: str) -> Account:
         store_days(run.lake, asset, rows)
         run.report(asset, rows.height)
 
-    places = [(file.label, file.options["tenant"], file.options["project"]) for file in run.files_with(spec)]
-    table = DatedTable(spec, canonical, reactions.rules_of(spec), reactions.REWRITTEN)
-    account = DatedIntake(run, asset, table, store_kept, code=CODE, settings=str(places)).bring_up_to_date(set())
+    places = [(file.label, file.tenant, file.project) for file in run.config.sources["reactions"]]
+    table = DatedTable(spec, canonical, schemas.DATED[asset], reactions.REWRITTEN)
+    work = DatedIntake(run, asset, table, store_kept, code_identity(__name__), settings=str(places))
+    account = work.bring_up_to_date(set())
     account.missing_columns = [name for name in account.missing_columns if name not in reactions.ALTERNATIVES]
     run.accounts[asset] = account
     return account

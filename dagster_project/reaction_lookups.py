@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.contracts import TABLES
 from dagster_project.distillation_lookups import where
 from dagster_project.errors import GristmillError
@@ -247,7 +248,7 @@ def _of(tenant: str | None, project: str | None) -> pl.Expr:
 
 def _scan(lake: Lake) -> pl.LazyFrame:
     files = lake.files(CORE)
-    return pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[CORE].empty().lazy()
+    return parquet.scan(files) if files else TABLES[CORE].empty().lazy()
 
 
 def _places(rows: pl.LazyFrame) -> list[Place]:
@@ -266,7 +267,7 @@ def _with_texts(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
     if not files:
         empty = {name: TABLES[RAW].polars_schema[name] for name in wanted}
         return rows.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in empty.items())
-    raw = pl.scan_parquet(files, hive_partitioning=False).select("reaction_id", *wanted)
+    raw = parquet.scan(files).select("reaction_id", *wanted)
     return rows.lazy().join(raw, on="reaction_id", how="left").collect(engine="streaming").sort("id", "reaction_id")
 
 

@@ -1,6 +1,5 @@
 """`gristmill report`: what the sources' own reporting endpoints answer, from what is published."""
 
-import json
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,6 +7,7 @@ import typer
 
 from dagster_project.errors import GristmillError
 from dagster_project.review.commands import settings_of
+from dagster_project.terminal import hand_over_json, say
 
 if TYPE_CHECKING:
     from dagster_project.lake import Lake
@@ -49,7 +49,10 @@ def reactions(
             raise GristmillError("--conversation shows all of its turns: leave out --from, --to and --cursor")
         found = look.turns_with_feedbacks(_lake(context), conversation, turn, tenant, project)
         lines = _turn_lines(found)
-    typer.echo(json.dumps(found, ensure_ascii=False, indent=2) if as_json else "\n".join(lines))
+    if as_json:
+        hand_over_json(found)
+    else:
+        say("\n".join(lines))
 
 
 @report_app.command()
@@ -63,13 +66,13 @@ def session(
 
     found = feedback_session(_lake(context), session_id)
     if as_json:
-        typer.echo(json.dumps(found, ensure_ascii=False, indent=2))
+        hand_over_json(found)
         return
     for row in found["feedback"]:
         moment = datetime.fromtimestamp(row["timestamp"], UTC).isoformat()
         said = _line(str(row[SAID[row["feedback_type"]]]))
-        typer.echo(f"{_moment(moment)}  {row['feedback_type']}  on {_line(row['response_id'])}  {said}")
-    typer.echo(f"{_counted(len(found['feedback']), 'feedback row')}, session quality {found['session_quality']:g}")
+        say(f"{_moment(moment)}  {row['feedback_type']}  on {_line(row['response_id'])}  {said}")
+    say(f"{_counted(len(found['feedback']), 'feedback row')}, session quality {found['session_quality']:g}")
 
 
 def _lake(context: typer.Context) -> "Lake":

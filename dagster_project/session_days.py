@@ -6,33 +6,28 @@ their feedback was read, so every run looks again at the days whose feedback wou
 
 from collections.abc import Mapping, Sequence
 from datetime import date
-from functools import partial
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
 from dagster_project.intake import DatedTable, OpenFile
-from dagster_project.mill_run import MillRun, code_hash
-from dagster_project.quarantine import Rule
+from dagster_project.mill_run import MillRun
 from dagster_project.raw_tables import QUARANTINE, Account, DatedIntake, bring_snapshot_up_to_date
+from dagster_project.relations import ORPHAN_SESSION, OTHER_TENANT, TO_SESSIONS
+from dagster_project.schemas import sessions as schemas
 from dagster_project.session_state import SessionState
-from dagster_project.signals.edit_distance import edit_distance_pct
+from dagster_project.signals import output_edits
 from dagster_project.sources import sessions
 from dagster_project.sqlite_values import TableSpec
 from dagster_project.tables import store_days
 
 SESSIONS, FEEDBACK, OUTPUTS = "raw_sessions__sessions", "raw_sessions__feedback", "raw_sessions__outputs"
-ORPHAN, MISMATCH = "orphan:session_id", "mismatch:tenant_id"
-CODE = ("sources/sessions.py", "signals/json_columns.py", "session_days.py")
-EDIT_CODE = ("signals/edit_distance.py",)
 WORDS = {
     "error_categories": (*sessions.CATEGORIES, *sessions.WEB_CATEGORIES),
     "output_issues": sessions.ISSUES,
 }
-_ORPHAN_RULES = (
-    Rule(ORPHAN, (pl.col("session_id") != "") & ~pl.col("is_known") & pl.col("is_in_sample")),
-    Rule(MISMATCH, (pl.col("tenant_id") != "") & (pl.col("tenant_id") != pl.col("session_tenant_id"))),
-)
 
 
 def bring_sessions_up_to_date(run: MillRun, asset: str) -> Account:
@@ -44,7 +39,7 @@ def _bring_sessions(run: MillRun) -> Account:
     def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
         return _sampled(run, sessions.canonical_sessions(rows), "id")
 
-    table = DatedTable(sessions.SESSIONS, canonical, sessions.SESSION_RULES)
+    table = DatedTable(sessions.SESSIONS, canonical, schemas.SESSIONS)
     account = _intake(run, SESSIONS, table).bring_up_to_date(set())
     return _accounted(run, SESSIONS, account)
 
@@ -57,11 +52,11 @@ def _bring_feedback(run: MillRun) -> Account:
         is_in_sample = pl.col("is_sampled") if "is_sampled" in rows.columns else pl.lit(True)
         return _with_session(rows, known).with_columns(is_in_sample.alias("is_in_sample"))
 
-    table = DatedTable(sessions.FEEDBACK, canonical, (*sessions.FEEDBACK_RULES, *_ORPHAN_RULES))
+    table = DatedTable(sessions.FEEDBACK, canonical, schemas.FEEDBACK, relations=TO_SESSIONS)
     work = _intake(run, FEEDBACK, table)
     account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
     known_words = run.lake.published.sources.get(FEEDBACK, {}).get("unknown_words")
-    if account.changed_days or known_words is None:
+    if work.is_stale or account.changed_days or known_words is None:
         known_words = _unknown_words(run, WORDS)
     run.lake.catalog.sources[FEEDBACK]["unknown_words"] = account.unknown_words = known_words
     return _accounted(run, FEEDBACK, account)
@@ -72,7 +67,7 @@ def _intake(run: MillRun, asset: str, table: DatedTable) -> DatedIntake:
         store_days(run.lake, asset, rows)
         run.report(asset, rows.height)
 
-    return DatedIntake(run, asset, table, store_kept, code=CODE, settings=f"{run.config.sample_rate}")
+    return DatedIntake(run, asset, table, store_kept, code_identity(__name__), settings=f"{run.config.sample_rate}")
 
 
 def _accounted(run: MillRun, asset: str, account: Account) -> Account:
@@ -106,11 +101,11 @@ def known_sessions(run: MillRun) -> pl.DataFrame:
     files = run.lake.files(SESSIONS)
     parts = [pl.DataFrame(schema=shape)]
     if files:
-        kept = pl.scan_parquet(files, hive_partitioning=False)
+        kept = parquet.scan(files)
         parts.append(kept.select(session_id="id", session_tenant_id="tenant_id").collect())
     refused = run.lake.files(QUARANTINE, [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{SESSIONS}/")])
     if refused:
-        rows = pl.read_parquet(refused, columns=["key", "row"], hive_partitioning=False)
+        rows = parquet.read(refused, columns=["key", "row"])
         tenant = pl.col("row").str.json_path_match("$.tenant_id")
         parts.append(rows.select(session_id="key", session_tenant_id=tenant).drop_nulls("session_id"))
     archived = SessionState(run.lake.home).archived()
@@ -132,7 +127,7 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     refused = work.quarantined().with_columns(
         pl.col("row").str.json_path_match("$.session_id").alias("session_id"),
         pl.col("row").str.json_path_match("$.tenant_id").alias("tenant_id"),
-        *(pl.col("reasons").list.contains(reason).alias(f"was {reason}") for reason in (ORPHAN, MISMATCH)),
+        *(pl.col("reasons").list.contains(reason).alias(f"was {reason}") for reason in (ORPHAN_SESSION, OTHER_TENANT)),
     )
     # of a value that could not be read nothing can be said, then or now
     blamed = pl.col("reasons").list.eval(pl.element().str.split(":").list.last())
@@ -141,14 +136,18 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     is_orphan = ~pl.col("is_known") & pl.lit(sessions.is_sampled(now["session_id"], run.config.sample_rate))
     is_mismatch = (pl.col("tenant_id") != pl.col("session_tenant_id")).fill_null(False)
     is_other = (
-        pl.when(pl.col(f"was {ORPHAN}") | is_read["session_id"]).then(pl.col(f"was {ORPHAN}") != is_orphan)
-        | pl.when(pl.col(f"was {MISMATCH}") | is_read["tenant_id"]).then(pl.col(f"was {MISMATCH}") != is_mismatch)
+        pl.when(pl.col(f"was {ORPHAN_SESSION}") | is_read["session_id"]).then(
+            pl.col(f"was {ORPHAN_SESSION}") != is_orphan
+        )
+        | pl.when(pl.col(f"was {OTHER_TENANT}") | is_read["tenant_id"]).then(
+            pl.col(f"was {OTHER_TENANT}") != is_mismatch
+        )
     ).fill_null(False)
     days = set(now.filter(is_other)["event_date"].drop_nulls().to_list())
     files = run.lake.files(FEEDBACK)
     published = [(p, stored.version) for p, stored in sorted(run.lake.published.tables.get(SESSIONS, {}).items())]
     if files and run.lake.versions(SESSIONS) != published:
-        kept = pl.scan_parquet(files, hive_partitioning=False).select("session_id", "tenant_id", "event_date")
+        kept = parquet.scan(files).select("session_id", "tenant_id", "event_date")
         good = (
             known.lazy()
             .unique("session_id", keep="first", maintain_order=True)
@@ -166,7 +165,7 @@ def _unknown_words(run: MillRun, vocabularies: Mapping[str, Sequence[str]]) -> d
     files = run.lake.files(FEEDBACK)
     found: dict[str, int] = {}
     for column, known in vocabularies.items() if files else ():
-        rows = pl.scan_parquet(files, hive_partitioning=False).select(pl.col(column).alias("word"))
+        rows = parquet.scan(files).select(pl.col(column).alias("word"))
         words = rows.filter(pl.col("word").list.len() > 0).explode("word").group_by("word").len()
         strange = words.collect().filter(~sessions.word("word").is_in([*known, ""]))
         found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
@@ -180,39 +179,21 @@ def bring_session_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
     """A table of the system that is not kept by day."""
     spec = sessions.UNDATED[asset]
     if asset != OUTPUTS:
-        mend = sessions.canonical_nodes
-        return bring_snapshot_up_to_date(run, asset, spec, sessions.NODE_RULES, is_united=True, mend=mend)
+        code, mend = code_identity(__name__), sessions.canonical_nodes
+        return bring_snapshot_up_to_date(run, asset, spec, schemas.CONTEXT_NODES, is_united=True, code=code, mend=mend)
     return _bring_outputs(run, spec)
 
 
 def _bring_outputs(run: MillRun, spec: TableSpec) -> Account:
-    """Edit distances are costly: those of texts that are as they were are taken from before (G12)."""
-    code = code_hash(*EDIT_CODE)
+    measure = code_identity(output_edits.__name__)
     files = run.lake.files(OUTPUTS)
-    before = TABLES[OUTPUTS].empty()
-    if files and str(run.lake.catalog.sources.get(OUTPUTS, {}).get("rules", "")).endswith(code):
-        before = pl.read_parquet(files, hive_partitioning=False)
-    before = before.select("session_id", "text_hash", pl.col("output_edit_distance_pct").alias("pct_before"))
-    settings = f"{run.config.sample_rate} {code}"
-    mend = partial(_measured, run, before.unique(["session_id", "text_hash"]))
+    is_kept = files and str(run.lake.catalog.sources.get(OUTPUTS, {}).get("rules", "")).endswith(measure)
+    kept = (parquet.read(files) if is_kept else TABLES[OUTPUTS].empty()).select(*output_edits.KEPT)
+
+    def mend(rows: pl.DataFrame) -> pl.DataFrame:
+        return output_edits.with_edit_distances(_sampled(run, rows, "session_id"), kept)
+
     return bring_snapshot_up_to_date(
-        run, OUTPUTS, spec, sessions.OUTPUT_RULES, is_united=True, mend=mend, settings=settings
-    )
-
-
-def _measured(run: MillRun, before: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-    """The edit distance in place of the texts it is between, which stay at the source."""
-    rows = _sampled(run, rows, "session_id")
-    has_both = pl.col("original").is_not_null() & pl.col("revised").is_not_null()
-    rows = rows.with_columns(pl.when(has_both).then(pl.struct("original", "revised").hash(seed=0)).alias("text_hash"))
-    meant = before.filter(pl.col("session_id").is_in(rows["session_id"].unique().implode()))
-    rows = rows.join(meant, on=["session_id", "text_hash"], how="left", maintain_order="left")
-    is_needed = pl.col("pct_before").is_null() & pl.col("text_hash").is_not_null()
-    if "is_sampled" in rows.columns:
-        is_needed &= pl.col("is_sampled")
-    needed = rows.select(is_needed.fill_null(False)).to_series().arg_true()
-    pct = rows["pct_before"].cast(pl.Int64)
-    if len(needed):
-        texts = rows.select("original", "revised")[needed]
-        pct = pct.scatter(needed, edit_distance_pct(texts["original"], texts["revised"]))
-    return rows.with_columns(pct.alias("output_edit_distance_pct")).drop("original", "revised", "pct_before")
+        run, OUTPUTS, spec, schemas.OUTPUTS, is_united=True, code=code_identity(__name__), mend=mend,
+        settings=f"{run.config.sample_rate} {measure}",
+    )  # fmt: skip

@@ -10,13 +10,15 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.session_columns import REFUSED
 from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun
 from dagster_project.session_state import ARCHIVE, FROZEN, RESTATEMENTS, SessionState
 from dagster_project.sources.sessions import is_sampled
-from dagster_project.tables import store, store_days
+from dagster_project.tables import fit, store, write
 
 FREEZE_AFTER = timedelta(days=90)
 DAYS_TOGETHER = 31  # of the archive, in memory at once
@@ -52,7 +54,7 @@ def _retired(run: MillRun, state: SessionState) -> pl.DataFrame:
         return TABLES[RETIRED].empty()
     files = run.lake.files(RAW)
     if files:
-        present = pl.scan_parquet(files, hive_partitioning=False).select(session_id="id")
+        present = parquet.scan(files).select(session_id="id")
         archived = archived.join(present, on="session_id", how="anti")
     rows = archived.collect(engine="streaming").sort("event_date", "session_id")
     if run.config.sample_rate < 1:
@@ -71,7 +73,7 @@ def bring_archive_up_to_date(run: MillRun) -> int:
     """
     lake, state = run.lake, SessionState(run.lake.home)
     known = state.archive_files()
-    made_from = f"{lake.versions(SESSIONS)} {frozen_through(run)} {TABLES[ARCHIVE].layout}"
+    made_from = f"{lake.versions(SESSIONS)} {frozen_through(run)} {code_identity(__name__)}"
     sizes = {str(day): path.stat().st_size for day, path in known.items()}
     if lake.catalog.inputs.get(ARCHIVE) == f"{made_from} {sizes}":
         return 0
@@ -91,7 +93,7 @@ def _days_to_keep(run: MillRun, known: Mapping[date, Path]) -> list[date]:
     files = run.lake.files(SESSIONS)
     days = set(known)
     if files:
-        found = pl.scan_parquet(files, hive_partitioning=False).select(pl.col("event_date").unique())
+        found = parquet.scan(files).select(pl.col("event_date").unique())
         days |= {day for day in found.collect()["event_date"].to_list() if day <= frozen_through(run)}
     return sorted(days)
 
@@ -99,7 +101,7 @@ def _days_to_keep(run: MillRun, known: Mapping[date, Path]) -> list[date]:
 def _archive_days(run: MillRun, state: SessionState, days: list[date], sizes: dict[str, int]) -> int:
     """Write those of these days whose sessions are not as they are archived."""
     lake, written = run.lake, 0
-    sessions = pl.scan_parquet(lake.files(SESSIONS), hive_partitioning=False)
+    sessions = parquet.scan(lake.files(SESSIONS))
     now = sessions.filter(pl.col("event_date").is_between(days[0], days[-1])).collect()
     before = TABLES[ARCHIVE].empty()
     if (archived := state.archived(days[0], days[-1])) is not None:
@@ -108,7 +110,7 @@ def _archive_days(run: MillRun, state: SessionState, days: list[date], sizes: di
         now = pl.concat([now, before.lazy().join(here, on="session_id", how="anti").collect()])
     now, before = (
         rows.select(*TABLES[ARCHIVE].columns).sort("session_id").partition_by("event_date", as_dict=True)
-        for rows in (now, before)
+        for rows in (fit(ARCHIVE, now), before)
     )
     for day in days:
         rows, old = (frames.get((day,), TABLES[ARCHIVE].empty()) for frames in (now, before))
@@ -122,7 +124,7 @@ def _archive_days(run: MillRun, state: SessionState, days: list[date], sizes: di
         if not rows.height:
             lake.drop(ARCHIVE, partition)
         elif not is_as_archived or partition not in lake.partitions(ARCHIVE):
-            store_days(lake, ARCHIVE, rows)
+            write(lake, ARCHIVE, rows, partition)
     return written
 
 
@@ -149,14 +151,14 @@ def bring_restatements_up_to_date(run: MillRun) -> pl.DataFrame:
 
 def _read(lake: Lake, table: str) -> pl.DataFrame:
     files = lake.files(table)
-    return pl.read_parquet(files, hive_partitioning=False) if files else TABLES[table].empty()
+    return parquet.read(files) if files else TABLES[table].empty()
 
 
 def _published(lake: Lake, table: str) -> pl.LazyFrame | None:
     """A table as it was before this run."""
     if "" not in lake.published.tables.get(table, {}):
         return None
-    return pl.scan_parquet(lake.folder / table / "part-0.parquet", hive_partitioning=False)
+    return parquet.scan(lake.folder / table / "part-0.parquet")
 
 
 def _restated(run: MillRun) -> pl.DataFrame:
@@ -223,7 +225,7 @@ def _version(lake: Lake, table: str) -> int:
 def _reasons(run: MillRun, days: pl.DataFrame, old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     """Why each of these days changed: what became of its sessions and of their feedback."""
     before = _published(run.lake, SESSIONS)
-    now = pl.scan_parquet(run.lake.files(SESSIONS), hive_partitioning=False)
+    now = parquet.scan(run.lake.files(SESSIONS))
     wanted = days.lazy()
     columns = ["session_id", "feedback_id", "submitted_at", "edit_distance_pct", "output_edit_distance_pct", *SAID]
     old_sessions, new_sessions = (

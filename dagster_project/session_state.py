@@ -13,9 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.contracts import TABLES
 from dagster_project.errors import GristmillError
-from dagster_project.lake import Move, TableWriter
+from dagster_project.parquet import TableWriter
+from dagster_project.placing import Move
 from dagster_project.tables import fit
 
 FROZEN, ARCHIVE, RESTATEMENTS = "core__frozen_session_days", "archive__sessions", "metric__restatements"
@@ -63,9 +65,10 @@ class SessionState:
     # --- staging what the publication moves into the state -------------------------------------------------------
 
     def stage_frozen(self, staging: Path, rows: pl.DataFrame) -> Move:
-        return _staged(staging, self.frozen_file, FROZEN, rows), self.frozen_file
+        return _staged(staging, self.frozen_file, FROZEN, fit(FROZEN, rows)), self.frozen_file
 
     def stage_day(self, staging: Path, day: date, rows: pl.DataFrame) -> Move:
+        """`rows` were checked with those of other days."""
         target = self.archive / f"{day}.parquet"
         return _staged(staging, target, ARCHIVE, rows), target
 
@@ -89,14 +92,12 @@ def _line(entry: Mapping[str, object]) -> str:
 def _scan(files: list[Path], table: str) -> pl.LazyFrame:
     """Files of our own, perhaps of an earlier version that knew fewer columns."""
     schema = TABLES[table].polars_schema
-    return pl.scan_parquet(
-        files, schema=schema, missing_columns="insert", extra_columns="ignore", hive_partitioning=False
-    )
+    return parquet.scan(files, schema=schema, missing_columns="insert", extra_columns="ignore")
 
 
 def _staged(staging: Path, target: Path, table: str, rows: pl.DataFrame) -> Path:
     file = staging / "state" / target.name
     file.parent.mkdir(parents=True, exist_ok=True)
     with TableWriter(file, TABLES[table].file_layout) as writer:
-        writer.write(fit(table, rows).to_arrow())
+        writer.write(rows.to_arrow())
     return file

@@ -6,9 +6,9 @@ is read with the type beside each value, and how a row is written down exactly a
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 import pyarrow as pa
@@ -26,6 +26,9 @@ GOOD_TYPES = {
     "real": "('real', 'integer')", "time": "('real', 'integer', 'text')", "list": "('text', 'blob')",
 }  # fmt: skip
 TEXTS = ("text", "id", "list", "time")  # what comes back from SQLite as text
+FEW_COLUMNS = 100  # in one expression: databases limit its depth and arguments, and the columns of a result
+
+Item = TypeVar("Item")
 
 # Valid event times (G1) in seconds; half a microsecond lower because instants are rounded to microseconds.
 HALF_MICROSECOND = 0.0000005
@@ -118,6 +121,19 @@ def near_days(column: str) -> str:
     )
 
 
+def is_real(declared: str) -> bool:
+    """Whether SQLite itself makes a real of every number in a column of this declaration."""
+    return not re.search("INT|CHAR|CLOB|TEXT|BLOB", declared.upper()) and bool(
+        re.search("REAL|FLOA|DOUB", declared.upper())
+    )
+
+
+def is_rounded(column: str) -> str:
+    """SQL: whether a value is a whole number above 2^53 that no double can hold, so that reading it as one would change it."""
+    name = quoted(column)
+    return f"(typeof({name}) = 'integer' and +{name} <> cast({name} as real))"
+
+
 def fast_query(spec: TableSpec, shape: TableShape) -> str:
     selected = [f"{shape.rowid} as source_rowid"]
     for column, declared in shape.present.items():
@@ -130,6 +146,9 @@ def fast_query(spec: TableSpec, shape: TableShape) -> str:
             selected.append(
                 f"case when typeof({name}) = 'real' then cast(x'ff' as text) else cast({name} as text) end as {name}"
             )
+        elif spec.columns[column] == "real" and not is_real(declared):
+            # a text sends the stretch to the careful path
+            selected.append(f"case when {is_rounded(column)} then '' else {name} end as {name}")
         elif spec.columns[column] in ("text", "list") and not re.search("CHAR|CLOB|TEXT", declared.upper()):
             # ADBC would print a number as text here; without a text affinity numbers can be stored. Bytes that are
             # no UTF-8 send the stretch to the careful path.
@@ -152,9 +171,12 @@ def careful_query(spec: TableSpec, shape: TableShape) -> str:
             "time": f"cast({time_text(column)} as blob)",
             "text": f"cast({name} as blob)",
             "list": f"cast({name} as blob)",
+            "real": f"case when not {is_rounded(column)} then {name} end",
         }.get(kind, name)
         selected.append(f"case when typeof({name}) in {GOOD_TYPES[kind]} then {value} end as {name}")
         stored = f"typeof({name})"
+        if kind == "real":
+            stored = f"case when {is_rounded(column)} then 'rounded' else {stored} end"
         if kind == "time":
             stored = f"case when {stored} = 'text' and not {may_be_time(column)} then 'no time' else {stored} end"
         selected.append(f"{stored} as {quoted(column + ' type')}")
@@ -166,8 +188,8 @@ def _extra(shape: TableShape) -> str:
     """SQL: the columns we do not know as JSON; null where all of them are, as if they were not there."""
     if not shape.unknown:
         return "null"
-    values = ", ".join(quoted(column) for column in shape.unknown)
-    return f"case when coalesce({values}, null) is not null then {json_object(shape.unknown)} end"
+    values = [f"coalesce({', '.join(map(quoted, few))}, null)" for few in batched(shape.unknown, FEW_COLUMNS)]
+    return f"case when coalesce({', '.join(values)}, null) is not null then {json_object(shape.unknown)} end"
 
 
 def careful_types(spec: TableSpec, shape: TableShape) -> dict[str, str]:
@@ -251,7 +273,9 @@ def with_problems(frame: pl.DataFrame, spec: TableSpec, shape: TableShape) -> pl
 def json_object(columns: Sequence[str]) -> str:
     """SQL: a row as JSON text, exact: integers as they are, reals to the last bit, what JSON cannot say as {"$...": }."""
     pairs = [_literal(json.dumps(column, ensure_ascii=False) + ":") + f" || {json_value(column)}" for column in columns]
-    return "'{' || " + " || ',' || ".join(pairs) + " || '}'"
+    comma = " || ',' || "
+    parts = [f"({comma.join(few)})" for few in batched(pairs, FEW_COLUMNS)]
+    return f"'{{' || {comma.join(parts)} || '}}'"
 
 
 def json_value(column: str) -> str:
@@ -263,6 +287,10 @@ def json_value(column: str) -> str:
         f"when cast(printf('%!.15g', {name}) as real) = {name} then printf('%!.15g', {name}) "
         f"else printf('%!.17g', {name}) end end"
     )
+
+
+def batched(items: Sequence[Item], size: int) -> Iterator[Sequence[Item]]:
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _literal(text: str) -> str:

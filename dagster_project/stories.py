@@ -56,6 +56,7 @@ def _feedback(story: dict[str, Any]) -> list[str]:
     )
     if derived.get("is_contested"):
         lines.append("    contested people disagree about this answer, or flagged or corrected it")
+    lines += _queue(story["queue"])
     parts = derived["weight_parts"]
     bonuses = " ".join(
         f"+ {value:g} {name.removesuffix('_bonus')}"
@@ -67,6 +68,16 @@ def _feedback(story: dict[str, Any]) -> list[str]:
         f"* {parts['temporal_factor']:g} age {bonuses}".rstrip()
     )
     return lines
+
+
+def _queue(queue: dict[str, Any] | None) -> list[str]:
+    """F12: where a harmful flag or an answer rated down stands."""
+    if queue is None:
+        return []
+    if queue["status"] == "settled":
+        return [f"    settled   by {queue['reviewer']} at {queue['settled_at']}: {_short(queue['note'])}"]
+    name = {"safety": "safety queue", "corrections": "correction requests"}[queue["queue"]]
+    return [f"    waits     number {queue['rank']} of the {name}"]
 
 
 def _distilled(story: dict[str, Any]) -> list[str]:

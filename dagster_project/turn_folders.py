@@ -8,15 +8,18 @@ import codecs
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
 
 from dagster_project.instants import epoch_seconds, repair_milliseconds
+from dagster_project.plain_files import NotPlain, open_plain
 
 TURN_FOLDER = re.compile(r"turn_(\d{1,18})")
+MOST_BYTES = 16 * 2**20  # of a file in a turn folder: no message is that long
+FOLDERS_TOGETHER = 256  # whose whole texts are in memory at once
 DEPTH = 3  # users/<user>/turns/turn_NNNNNN
 FILES = ("context.md", "response.md", "metadata.json")
 # What a turn takes from its metadata.json where its row says nothing.
@@ -89,19 +92,29 @@ def contents_of(root: Path, folder: str) -> tuple[Any, ...]:
 
 
 def _text_of(path: Path, repairs: list[str]) -> str | None:
-    if path.is_symlink():  # it may lead out of the database's folder
-        repairs.append(f"link:{path.name}")
-        return None
-    try:
-        text = path.read_bytes().removeprefix(codecs.BOM_UTF8).decode()
-    except FileNotFoundError:
-        return None
-    except (UnicodeDecodeError, OSError):
-        text = "\0"
-    if "\0" in text:
-        repairs.append(f"bad_text:{path.name}")
-        return None
+    text, problem = _read(path)
+    if problem:
+        repairs.append(f"{problem}:{path.name}")
     return text
+
+
+def _read(path: Path) -> tuple[str | None, str | None]:
+    """A file's text, or why it has none; neither where there is no file."""
+    if path.is_symlink():  # it may lead out of the database's folder
+        return None, "link"
+    try:
+        with open_plain(path) as file:
+            stored = file.read(MOST_BYTES + 1)
+        if len(stored) > MOST_BYTES:
+            return None, "too_long"
+        text = stored.removeprefix(codecs.BOM_UTF8).decode()
+    except FileNotFoundError:
+        return None, None
+    except NotPlain:
+        return None, "not_a_file"
+    except (UnicodeDecodeError, OSError):
+        return None, "bad_text"
+    return (None, "bad_text") if "\0" in text else (text, None)
 
 
 def _first(*values: object) -> object:
@@ -124,6 +137,15 @@ def _seconds(value: object) -> float | None:
     text = str(value) if isinstance(value, int | float | str) and not isinstance(value, bool) else None
     seconds = epoch_seconds(pl.Series("at", [text], dtype=pl.String)).to_frame()
     return repair_milliseconds(seconds, ("at",))["at"][0]
+
+
+def contents_of_all(root: Path, folders: Sequence[str]) -> pl.DataFrame:
+    """What these turn folders hold, as FOLDER_COLUMNS. Of a context, which may be long, only the query is kept."""
+    groups = [folders[start : start + FOLDERS_TOGETHER] for start in range(0, len(folders), FOLDERS_TOGETHER)]
+    return pl.concat(
+        parsed(pl.DataFrame([contents_of(root, folder) for folder in group], schema=FOLDER_COLUMNS, orient="row"))
+        for group in groups or [[]]
+    )
 
 
 def parsed(contents: pl.DataFrame) -> pl.DataFrame:

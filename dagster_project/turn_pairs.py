@@ -11,8 +11,10 @@ from datetime import UTC, date, datetime, time, timedelta
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.mill_run import MillRun
 from dagster_project.signals.implicit import detect
 from dagster_project.signals.references import refers_back
 from dagster_project.signals.similarity import TextModel, load_model, similarities
@@ -23,7 +25,6 @@ from dagster_project.tables import store_days
 
 TABLE = "core__turn_pairs"
 NEW, OLD = "raw_conversations__turns", "raw_conversations__turn_index"
-CODE = ("turn_pairs.py", "signals", "sources/conversations.py")
 SESSION_GAP = timedelta(minutes=30)
 NEUTRAL_CONFIDENCE = 0.5
 GROUP_TURNS = 50_000
@@ -69,10 +70,7 @@ def _copies(run: MillRun) -> pl.DataFrame:
     if not run.lake.files(OLD) or not run.lake.files(NEW):
         return TABLES[OLD].empty().select("turn_key", "event_date")
     columns = ("turn_key", "source_file", "turn_number", known_id("user_id"), known_id("session_id"), "event_date")
-    old, new = (
-        pl.scan_parquet(run.lake.files(table), hive_partitioning=False).select(columns).collect()
-        for table in (OLD, NEW)
-    )
+    old, new = (parquet.scan(run.lake.files(table)).select(columns).collect() for table in (OLD, NEW))
     same_key = old.join(new, on="turn_key", how="semi")
     same_turn = old.join(new, on=["source_file", "turn_number", "session_id"], nulls_equal=True).filter(
         (pl.col("user_id").is_null() | (pl.col("user_id") == pl.col("user_id_right")))
@@ -94,7 +92,7 @@ def _made_from(run: MillRun, copies: pl.DataFrame) -> dict[str, str]:
     if not days:
         return {}
     settings = [run.config.similarity_threshold, run.config.split_key, load_model(run.config.similarity_model).name]
-    decided = [code_hash(*CODE), TABLES[TABLE].layout, settings]
+    decided = [code_identity(__name__), TABLES[TABLE].layout, settings]
     left_out = {str(day): keys for day, keys in copies.group_by("event_date").agg("turn_key").iter_rows()}
     found = {}
     for day in days:
@@ -129,11 +127,9 @@ def _turns(run: MillRun, days: list[date], copies: pl.DataFrame) -> pl.DataFrame
     for table in (NEW, OLD):
         whole = run.lake.files(table, [f"event_date={day}" for day in days])
         heads = [(day, path) for day in after for path in run.lake.files(table, [f"event_date={day}"])]
-        scans = [pl.scan_parquet(whole, hive_partitioning=False)] if whole else []
+        scans = [parquet.scan(whole)] if whole else []
         scans += [
-            pl.scan_parquet(path, hive_partitioning=False).filter(
-                pl.col("occurred_at") <= datetime.combine(day, time(), UTC) + SESSION_GAP
-            )
+            parquet.scan(path).filter(pl.col("occurred_at") <= datetime.combine(day, time(), UTC) + SESSION_GAP)
             for day, path in heads
         ]
         rows = [scan.filter(pl.col("occurred_at") < run.as_of).select(COLUMNS).collect() for scan in scans]

@@ -9,9 +9,11 @@ from datetime import date, timedelta
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
 from dagster_project.lake import Lake
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.mill_run import MillRun
 from dagster_project.signals.references import best_targets
 from dagster_project.signals.similarity import load_model
 from dagster_project.sources.conversations import DATED
@@ -19,7 +21,6 @@ from dagster_project.tables import store_days
 from dagster_project.turn_pairs import SESSION_GAP
 
 TABLE, PAIRS = "core__turn_references", "core__turn_pairs"
-CODE = ("turn_references.py", "signals/references.py", "signals/similarity.py")
 REACH = timedelta(days=365)
 
 
@@ -33,16 +34,18 @@ def bring_references_up_to_date(run: MillRun) -> int:
             lake.drop(TABLE, f"event_date={day}")
             del lake.catalog.inputs[prefix + day]
     stale = [date.fromisoformat(day) for day, made in wanted.items() if lake.catalog.inputs.get(prefix + day) != made]
-    made = 0
+    made, found = 0, []
     for day in stale:
         references = turns.filter((pl.col("event_date") == day) & pl.col("refers_back"))
         rows = _found(run, references, turns).with_columns(pl.lit(day).alias("event_date"))
         if rows.height:
-            store_days(lake, TABLE, rows)
+            found.append(rows)
         else:
             lake.drop(TABLE, f"event_date={day}")
         lake.catalog.inputs[f"{prefix}{day}"] = wanted[str(day)]
         made += references.height
+    if found:
+        store_days(lake, TABLE, pl.concat(found))
     run.report(TABLE, made)
     return made
 
@@ -53,7 +56,7 @@ def _threads_with_references(lake: Lake) -> pl.DataFrame:
     files = lake.files(PAIRS)
     if not files:
         return TABLES[PAIRS].empty().select(*columns, pl.lit(False).alias("is_in_session"))
-    rows = pl.scan_parquet(files, hive_partitioning=False).select(columns)
+    rows = parquet.scan(files).select(columns)
     threads = rows.filter("refers_back").select(pl.col("thread_id").unique())
     turns = rows.join(threads, on="thread_id", how="semi").collect(engine="streaming").sort("occurred_at", "turn_key")
     gap = pl.col("occurred_at") - pl.col("occurred_at").shift(1).over("thread_id")
@@ -65,7 +68,7 @@ def _made_from(run: MillRun, turns: pl.DataFrame) -> dict[str, str]:
     references = turns.filter("refers_back")
     if references.is_empty():
         return {}
-    decided = [code_hash(*CODE), TABLES[TABLE].layout, load_model(run.config.similarity_model).name]
+    decided = [code_identity(__name__), TABLES[TABLE].layout, load_model(run.config.similarity_model).name]
     histories = turns.select(
         "thread_id", "occurred_at", "event_date", "refers_back",
         pl.struct("turn_key", "occurred_at", "text_hash").hash(seed=0).cum_sum().over("thread_id").alias("history"),
@@ -112,7 +115,7 @@ def _texts(lake: Lake, turns: pl.DataFrame) -> pl.DataFrame:
     days = [f"event_date={day}" for day in turns["event_date"].unique().sort().to_list()]
     wanted = turns.select("turn_key").lazy()
     rows = [
-        pl.scan_parquet(files, hive_partitioning=False).select("turn_key", "query", "response")
+        parquet.scan(files).select("turn_key", "query", "response")
         for table in DATED
         if (files := lake.files(table, days))
     ]

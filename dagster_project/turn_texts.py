@@ -6,7 +6,6 @@ user; else one anyone may use. Metadata that names another session makes a folde
 outside the database's folder is read. What a row gets depends on the row alone, never on those read together with it.
 """
 
-import codecs
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
@@ -15,9 +14,9 @@ from pathlib import Path, PurePosixPath
 
 import polars as pl
 
-from dagster_project.instants import epoch_seconds, instant, repair_milliseconds
-from dagster_project.signals.json_columns import strings_at
-from dagster_project.turn_folders import DEPTH, FILES, FOLDER_COLUMNS, TURN_FOLDER, contents_of, parsed, turn_folders
+from dagster_project.instants import instant
+from dagster_project.transcripts import INDEX, TEXTS, index_of, texts_of
+from dagster_project.turn_folders import DEPTH, FILES, FOLDER_COLUMNS, TURN_FOLDER, contents_of_all, turn_folders
 
 NUMBERS_TOGETHER = 64  # folders whose state is kept as one digest
 ANYONES = 3  # the place of a folder anyone may use among those a turn may have
@@ -25,10 +24,6 @@ DAYS_KEPT = 32  # transcripts kept in memory for the rows to come
 UNKNOWN_IDS = ("", "default")  # as user or session: nobody in particular (G9)
 # Of turns that only their time tells apart: a line or folder further from a turn than this is someone else's (seconds).
 SAME_INSTANT = 2.0
-_TRANSCRIPT = {
-    "turn_number": pl.Int64, "line_session": pl.String, "line_at": pl.Float64, "transcript_query": pl.String,
-    "turn_dir": pl.String, "line_day": pl.Date,
-}  # fmt: skip
 
 
 class TurnTexts:
@@ -112,11 +107,12 @@ class TurnTexts:
         near = {day + timedelta(days=shift) for day in days for shift in (-1, 0, 1)} & self._days.keys()
         if len(self._transcripts.keys() | near) > DAYS_KEPT:
             self._transcripts = {day: lines for day, lines in self._transcripts.items() if day in near}
-        lines = pl.concat([pl.DataFrame(schema=_TRANSCRIPT), *(self._transcript(day) for day in sorted(near))])
+        none = pl.DataFrame(schema={**INDEX, "line_day": pl.Date})
+        lines = pl.concat([none, *(self._transcript(day) for day in sorted(near))])
         asked = rows.select("row_place", "turn_number", _known_id("session_id"), "row_at", "row_day")
         asked = self._with_doubts(asked.drop_nulls("turn_number"))
         distance = (pl.col("line_at") - pl.col("row_at")).abs()
-        found = asked.join(lines.with_row_index("line"), on="turn_number").filter(
+        found = asked.join(lines, on="turn_number").filter(
             ((pl.col("line_day") - pl.col("row_day")).dt.total_days().abs() <= 1)
             & (pl.col("line_session").eq_missing(pl.col("session_id")) | pl.col("line_session").is_null())
             & (
@@ -127,11 +123,15 @@ class TurnTexts:
         )
         # of several lines about a turn the one nearest in time counts, then the last
         found = found.sort(
-            "row_place", pl.col("line_session").is_null(), distance, -pl.col("line").cast(pl.Int64), nulls_last=True
-        ).unique("row_place", keep="first", maintain_order=True)
-        return rows.join(
-            found.select("row_place", "transcript_query", "turn_dir"), on="row_place", how="left", maintain_order="left"
-        )
+            "row_place", pl.col("line_session").is_null(), distance, "line_day", "line",
+            descending=[False, False, False, True, True], nulls_last=True,
+        ).unique("row_place", keep="first", maintain_order=True)  # fmt: skip
+        texts = [pl.DataFrame(schema={**TEXTS, "line_day": pl.Date})]
+        for (day,), meant in found.partition_by("line_day", as_dict=True).items():
+            said = texts_of(self._days[day], meant["line"].unique().sort())
+            texts.append(said.with_columns(pl.lit(day).alias("line_day")))
+        said = found.select("row_place", "line_day", "line").join(pl.concat(texts), on=["line_day", "line"], how="left")
+        return rows.join(said.drop("line_day", "line"), on="row_place", how="left", maintain_order="left")
 
     def _with_doubts(self, rows: pl.DataFrame) -> pl.DataFrame:
         """`is_shared`: other turns have the number; `is_twin`: even within the session, so that only the time can tell."""
@@ -146,9 +146,10 @@ class TurnTexts:
 
     def _transcript(self, day: date) -> pl.DataFrame:
         if day not in self._transcripts:
-            lines, unreadable = _lines_of(self._days[day])
+            lines, unreadable = index_of(self._days[day])
             self.unreadable_lines[str(day)] = unreadable
-            self._transcripts[day] = lines.with_columns(pl.lit(day).alias("line_day"))
+            known = _known_id("line_session").alias("line_session")
+            self._transcripts[day] = lines.with_columns(known, pl.lit(day).alias("line_day"))
         return self._transcripts[day]
 
     def _folders_of(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -181,11 +182,8 @@ class TurnTexts:
             pl.when(pl.col("owner").is_null()).then(ANYONES).otherwise(ANYONES - 1).alias("order")
         )
         candidates = pl.concat([part.select(columns) for part in (named, numbered)])
-        contents = pl.DataFrame(
-            [contents_of(self.folder, folder) for folder in candidates["folder"].unique().sort().to_list()],
-            schema=FOLDER_COLUMNS, orient="row",
-        )  # fmt: skip
-        found = self._with_doubts(candidates.join(parsed(contents), on="folder"))
+        contents = contents_of_all(self.folder, candidates["folder"].unique().sort().to_list())
+        found = self._with_doubts(candidates.join(contents, on="folder"))
         ours, theirs = _known_id("session_id"), _known_id("folder_session")
         is_strange = pl.col("owner").is_null() & (ours != theirs).fill_null(False)
         is_same_instant = ((pl.col("metadata_timestamp") - pl.col("timestamp")).abs() <= SAME_INSTANT).fill_null(False)
@@ -230,45 +228,6 @@ def _day(stem: str) -> date | None:
         return date.fromisoformat(f"{stem[:4]}-{stem[4:6]}-{stem[6:]}")
     except ValueError:
         return None
-
-
-# --- transcripts -------------------------------------------------------------------------------------------------
-
-
-def _lines_of(path: Path) -> tuple[pl.DataFrame, int]:
-    """The lines of a transcript that can be read, and how many cannot."""
-    try:
-        stored = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    except OSError:  # a folder, or a file we may not read: nothing of it can be read
-        return pl.DataFrame(schema=_TRANSCRIPT).drop("line_day"), 1
-    try:
-        lines = pl.Series("line", [stored.decode()]).str.split("\n").explode()
-    except UnicodeDecodeError:  # only the lines with bad bytes are lost
-        lines = pl.Series(
-            "line", [line.decode(errors="ignore") if _is_text(line) else "?" for line in stored.split(b"\n")]
-        )
-    lines = lines.filter(lines.str.strip_chars() != "")
-    # a NUL cannot be kept (G5), and DuckDB stumbles over its escape
-    readable = lines.filter(~lines.str.contains_any(["\0", "\\u0000"]))
-    said = strings_at(readable, ("turn_number", "session_id", "query", "turn_dir", "timestamp"))
-    said = said.with_columns(
-        pl.col("turn_number").cast(pl.Int64, strict=False),
-        *(pl.when(pl.col(c) != "").then(pl.col(c)).alias(c) for c in ("session_id", "query", "turn_dir", "timestamp")),
-    ).drop_nulls("turn_number")
-    seconds = repair_milliseconds(epoch_seconds(said["timestamp"]).alias("at").to_frame(), ("at",))["at"]
-    rows = said.select(
-        "turn_number", _known_id("session_id").alias("line_session"), seconds.alias("line_at"),
-        pl.col("query").alias("transcript_query"), "turn_dir",
-    )  # fmt: skip
-    return rows, len(lines) - rows.height
-
-
-def _is_text(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _known_id(column: str) -> pl.Expr:

@@ -12,27 +12,35 @@ from dagster_project.intake import OpenFile
 from dagster_project.lake import Catalog
 from dagster_project.looks import LookCache
 from dagster_project.mill_run import DATED_SPECS
+from dagster_project.source_files import missing_files, with_missing_defaults
 
 
 def changed_days(config: Config) -> dict[date, str]:
-    """Each changed day with a digest of how it looks now: the same change asks for the same run only once."""
+    """Each changed day with a digest of how it looks now: the same change asks for the same run only once.
+
+    Files that are missing look as they did (G13): what waits is what the others hold.
+    """
     catalog = Catalog.read(config.home / "lake" / "catalog.json")
+    config = with_missing_defaults(config, catalog)
+    gone = {(found.system, found.file.label) for found in missing_files(config, catalog)}
     changes: dict[date, str] = {}
     with contextlib.ExitStack() as stack:
         for asset, spec in DATED_SPECS.items():
             files = [
                 OpenFile(
                     file.label,
-                    order,
+                    file.order,
                     stack.enter_context(contextlib.closing(open_database(file, config.busy_timeout_seconds))),
                 )
-                for order, file in enumerate(config.sources.get(spec.system, ()))
+                for file in config.sources[spec.system]
+                if (spec.system, file.label) not in gone
             ]
             if spec.is_optional:
                 files = [file for file in files if spec.name in file.database.tables]
-            seen = intake.look(files, spec, LookCache(config.home))
             stored = catalog.sources.get(asset, {}).get("days", {})
-            accounts = {day: entry for day, entry in stored.items() if day != "undated"}
+            missing = {label for system, label in gone if system == spec.system}
+            seen = intake.remembered(intake.look(files, spec, LookCache(config.home)), stored, missing)
+            accounts = {day: entry for day, entry in stored.items() if day != intake.UNDATED}
             for day in intake.changed_days(seen, accounts):
                 look = json.dumps([asset, seen.as_stored(day)]) + changes.get(day, "")
                 changes[day] = hashlib.sha256(look.encode()).hexdigest()[:16]

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.errors import GristmillError
 from dagster_project.extract import SqliteDatabase
 from dagster_project.intake import OpenFile
 from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun
+from dagster_project.source_files import told
 from dagster_project.writeback_ledger import read_ledger, save_ledger, settled, with_own_values
 from dagster_project.writeback_marks import DISTILLATION_MARKS, FEEDBACK_MARKS, Marks, Release
 
@@ -43,6 +45,7 @@ class WriteBack:
 
     release: str
     systems: list[Outcome] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)  # a line for each file that is not there (G13)
 
     @property
     def total(self) -> Outcome:
@@ -65,12 +68,16 @@ def write_back(run: MillRun, name: str | None) -> WriteBack:
         if not files:
             continue
         outcome, wanted = Outcome(spec.system), marks.wanted(release)
-        for order, file in enumerate(files):
+        missing = run.missing_of(spec.system)
+        for file in files:
+            if file.label in missing:
+                continue
             with SqliteDatabase(file.path, run.config.busy_timeout_seconds, writable=True) as database:
                 if spec.name in database.tables or not spec.is_optional:
-                    open_file = OpenFile(file.label, order, database, {"rating_scale": file.rating_scale})
+                    open_file = OpenFile(file.label, file.order, database, {"rating_scale": file.rating_scale})
                     _mark_file(release, marks, open_file, database, wanted, outcome)
         done.systems.append(outcome)
+        done.missing += told([found for found in run.missing if found.system == spec.system], run.lake.published)
     return done
 
 
@@ -125,8 +132,9 @@ def _unchanged_rows(
     table, spec = marks.table, marks.table.spec
     narrow = [table.key, "source_rowid", *table.columns, *(f"own_{column}" for column in table.columns), "releases"]
     frames = []
+    canonical = marks.canonical(release.lake)
     for paths in _groups(release.lake, table.asset):
-        known = pl.scan_parquet(paths, hive_partitioning=False).filter(pl.col("source_file") == file.label)
+        known = parquet.scan(paths).filter(pl.col("source_file") == file.label)
         known = known.join(wanted.lazy().select(table.key), on=table.key, how="semi").collect()
         if known.is_empty():
             continue
@@ -135,7 +143,7 @@ def _unchanged_rows(
         for batch in file.database.read_rows(spec, read["source_rowid"].to_list()):
             now = with_own_values(table, ledger, batch.filter(pl.col("problems").list.len() == 0), file.label)
             own = now.with_columns(pl.col(f"own_{column}").alias(column) for column in table.columns)
-            as_read = marks.canonical(own.select(batch.columns), file).join(
+            as_read = canonical(own.select(batch.columns), file).join(
                 read, on=read.columns, how="semi", nulls_equal=True
             )
             frames.append(now.join(as_read, on="source_rowid", how="semi").select(narrow))

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.extract import TableSpec
 from dagster_project.sources import distillation, feedback
 from dagster_project.sqlite_values import POLARS_TYPES
@@ -68,7 +69,7 @@ def read_ledger(home: Path, table: MarkedTable) -> pl.DataFrame:
     path, empty = ledger_path(home, table), pl.DataFrame(schema=table.schema)
     if not path.exists():
         return empty
-    return pl.concat([empty, pl.read_parquet(path)], how="diagonal").with_columns(
+    return pl.concat([empty, parquet.read(path)], how="diagonal").with_columns(
         pl.coalesce("releases", pl.concat_list("release")), pl.col("is_under_way").fill_null(False)
     )
 

@@ -13,10 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.distillation_days import STORED_AS
 from dagster_project.errors import GristmillError
 from dagster_project.intake import OpenFile
 from dagster_project.lake import Lake
+from dagster_project.response_texts import ResponseTexts
 from dagster_project.signals.text_keys import has_text
 from dagster_project.sources import distillation, feedback
 from dagster_project.writeback_ledger import DISTILLATION, FEEDBACK, MarkedTable
@@ -55,26 +57,28 @@ class Marks:
     table: MarkedTable
     wanted: Callable[[Release], pl.DataFrame]
     values: Mapping[str, pl.Expr]
-    canonical: Callable[[pl.DataFrame, OpenFile], pl.DataFrame]
+    canonical: Callable[[Lake], Callable[[pl.DataFrame, OpenFile], pl.DataFrame]]  # how a run reads a row
     stored_as: Mapping[str, str] = field(default_factory=dict)  # columns with another name in the raw table
 
 
 def first_formats(release: Release, system: str, order: Sequence[str]) -> pl.DataFrame:
     """Each row of a system the release contains, once: the first format it left in, and that record's weight."""
     columns = {"origin_id": pl.String, "new_training_format": pl.String, "new_quality_weight": pl.Float64}
-    frames = [
-        pl.scan_ndjson(path, schema=RECORD)
-        .filter(pl.col("source").str.starts_with(f"{system}_"))
-        .select(
-            pl.col("origin_ids").alias("origin_id"),
-            pl.lit(place).alias("place"),
-            pl.lit(format).alias("new_training_format"),
-            pl.col("quality_weight").alias("new_quality_weight"),
-        )
-        .collect()
-        for place, format in enumerate(order)
-        for path in sorted(release.folder.glob(f"{format}_*.jsonl"))
-    ]
+    frames = []
+    for place, format in enumerate(order):
+        for path in sorted(release.folder.glob(f"{format}_*.jsonl")):
+            with path.open("rb") as lines:  # by its name Polars would take it for a pattern
+                records = (
+                    pl.scan_ndjson(lines, schema=RECORD)
+                    .filter(pl.col("source").str.starts_with(f"{system}_"))
+                    .select(
+                        pl.col("origin_ids").alias("origin_id"),
+                        pl.lit(place).alias("place"),
+                        pl.lit(format).alias("new_training_format"),
+                        pl.col("quality_weight").alias("new_quality_weight"),
+                    )
+                )
+                frames.append(records.collect())
     if not frames:
         return pl.DataFrame(schema=columns)
     rows = pl.concat(frames).explode("origin_id").sort("origin_id", "place", "new_quality_weight")
@@ -95,6 +99,11 @@ def exported_feedback(release: Release) -> pl.DataFrame:
     )
 
 
+def feedback_as_read(lake: Lake) -> Callable[[pl.DataFrame, OpenFile], pl.DataFrame]:
+    responses = ResponseTexts(lake)
+    return lambda rows, file: responses.filled(feedback.canonical(rows, file.options["rating_scale"]))
+
+
 FEEDBACK_MARKS = Marks(
     FEEDBACK,
     exported_feedback,
@@ -104,7 +113,7 @@ FEEDBACK_MARKS = Marks(
         "quality_weight": pl.col("new_quality_weight"),
         "processed_at": pl.col("exported_at"),
     },
-    lambda rows, file: feedback.canonical(rows, file.options["rating_scale"]),
+    feedback_as_read,
 )
 
 
@@ -122,7 +131,7 @@ def judged_examples(release: Release) -> pl.DataFrame:
     )
     columns = ("example_id", "origin", "quality_score", "quality_flags", "review_status", "is_own_review", "is_ready")
     files = release.lake.files("core__distillation")
-    examples = pl.read_parquet(files, columns=list(columns)) if files and release.is_current else None
+    examples = parquet.read(files, columns=list(columns)) if files and release.is_current else None
     judged = _judgements(release.lake, examples) if examples is not None else _NO_JUDGEMENTS
     return judged.join(exported, on="id", how="full", coalesce=True).with_columns(
         pl.col("is_judged", "is_exported").fill_null(False), pl.lit(release.as_of.timestamp()).alias("exported_at")
@@ -138,7 +147,7 @@ _NO_JUDGEMENTS = pl.DataFrame(
 
 
 def _judgements(lake: Lake, examples: pl.DataFrame) -> pl.DataFrame:
-    notes = pl.read_parquet(lake.files("core__reviews"), columns=["example_id", "note"])
+    notes = parquet.read(lake.files("core__reviews"), columns=["example_id", "note"])
     mine = examples.filter(pl.col("origin") == distillation.EXAMPLES.name).join(notes, on="example_id", how="left")
     verdict = pl.col("review_status").replace_strict(
         {"approved": 1, "rejected": -1}, default=None, return_dtype=pl.Int64
@@ -192,6 +201,6 @@ DISTILLATION_MARKS = Marks(
         .otherwise("export_count"),
         "last_exported_at": pl.when(_IS_LAST).then("exported_at").otherwise("last_exported_at"),
     },
-    lambda rows, _: distillation.canonical(rows, distillation.EXAMPLES),
+    lambda _: lambda rows, _: distillation.canonical(rows, distillation.EXAMPLES),
     STORED_AS,
 )

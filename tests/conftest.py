@@ -18,8 +18,8 @@ import pytest
 from hypothesis import settings
 
 from dagster_project import cli
-from dagster_project.lake import Lake
-from dagster_project.warehouse import PLACE, build_warehouse
+from dagster_project.lake import WAREHOUSE, Lake
+from dagster_project.warehouse import PLACE, build_warehouse, put_warehouse_back
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("gristmill", deadline=None)
@@ -59,6 +59,7 @@ def finish(process: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
 def as_a_command(home: Path, arguments: Iterable[str], env: Mapping[str, str]) -> Iterator[None]:
     """Make this process look like one that was started for a command; put everything back afterwards."""
     handlers = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    umask = os.umask(0o022)
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ.keys() - environment().keys():
             patch.delenv(name)
@@ -69,6 +70,7 @@ def as_a_command(home: Path, arguments: Iterable[str], env: Mapping[str, str]) -
         try:
             yield
         finally:
+            os.umask(umask)
             for number, handler in handlers.items():
                 signal.signal(number, handler)
 
@@ -144,7 +146,9 @@ def copy_home(home: Path, target: Path) -> Path:
         lake = Lake(target)
         snapshot = target / "snapshots" / str(lake.published.snapshot)
         (snapshot / PLACE).write_text(str(lake.home), encoding="utf-8")
-        build_warehouse(lake, snapshot, target / "warehouse.duckdb")
+        build_warehouse(lake, snapshot, snapshot / WAREHOUSE)
+        put_warehouse_back(lake)
+        lake.sweep()
     return target
 
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,9 @@ import polars as pl
 import pytest
 
 from dagster_project import config
-from dagster_project.distillation_days import bring_distillation_up_to_date
+from dagster_project.distillation_days import bring_distillation_snapshot_up_to_date, bring_distillation_up_to_date
 from dagster_project.distilled_answers import SOURCES, TABLE, bring_distilled_answers_up_to_date, merged
 from dagster_project.mill_run import Choice, MillRun
-from dagster_project.raw_tables import bring_snapshot_up_to_date
 from dagster_project.sources import distillation
 from dagster_project.tables import store_query
 
@@ -102,9 +100,8 @@ def derive_as_it_is(home: Path, as_of: datetime | None) -> Derived:
     with MillRun(config.load(home=home, environ={}), Choice(as_of=as_of)) as run:
         for asset in distillation.DATED:
             bring_distillation_up_to_date(run, asset)
-        for asset, spec in distillation.UNDATED.items():
-            mend = partial(distillation.mended_json, table=spec.name)
-            bring_snapshot_up_to_date(run, asset, spec, distillation.rules_of(spec), is_united=True, mend=mend)
+        for asset in distillation.UNDATED:
+            bring_distillation_snapshot_up_to_date(run, asset)
         store_query(run.lake, SOURCES, run.params, memory_limit_mb=300)
         made = bring_distilled_answers_up_to_date(run)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import duckdb
 
-from dagster_project.demo.feedback import HERE
+from dagster_project.demo.database import HERE
 from tests.conftest import run
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)

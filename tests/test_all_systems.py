@@ -15,13 +15,15 @@ def parquet(home: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.slow
-def test_five_systems_together(tmp_path: Path) -> None:
-    """G2, G3, N: two homes made from the same demo agree to the byte, and a second run changes none."""
+def test_five_systems_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """G2, G3, N: two homes made from the same demo agree to the byte, whatever memory and however many threads the
+    engine has, and a second run changes none."""
     homes = [tmp_path / name for name in ("one", "other")]
-    for home in homes:
+    for home, threads, memory in zip(homes, (1, 4), ("64", "1000"), strict=True):
         done = gristmill(home, "demo", "--rows", "1500")
         assert done.returncode == 0, done.stderr
-        told = run(home).stdout
+        monkeypatch.setattr("dagster_project.queries.THREADS", threads)
+        told = run(home, env={"GRISTMILL_MEMORY_LIMIT_MB": memory}).stdout
         for system in SYSTEMS:
             assert f"  {system:<13} read " in told
     one, other = homes

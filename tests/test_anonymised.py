@@ -310,10 +310,11 @@ class Mill:
     k: int = K
 
     def release(self, world: World, as_of: datetime) -> AnonymisedExport:
+        self.home.mkdir(exist_ok=True)
         lake = Lake(self.home)
         kept = KeptWeeks(lake)
         keep_new_weeks(kept, WEEKS, world.rows, as_of, self.k, 8000)
-        lake.commit(before=kept.moves())
+        lake.commit(kept.moves())
         lake.sweep()
         return AnonymisedExport.of(KeptWeeks(lake), as_of)
 

@@ -138,7 +138,7 @@ def test_a_release_has_what_may_leave(made: Path) -> None:
     assert summary["exported"] == found.total()
     (table,) = (made / "lake" / "train__anonymised").rglob("*.parquet")
     assert combinations(pl.read_parquet(table).drop("release_date")) == found
-    assert f"path: {NAME}.parquet" in (folder / "README.md").read_text(encoding="utf-8")
+    assert f"path: {NAME}.jsonl" in (folder / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_second_run_changes_no_byte(home: Path) -> None:

@@ -1,5 +1,6 @@
 """The demo sources: the same for the same seed, exact in number, varied in text, and with every hazard they promise."""
 
+import json
 import re
 import sqlite3
 from contextlib import closing
@@ -135,8 +136,7 @@ def test_aggregates_are_what_the_trigger_leaves(demo: tuple[Path, dict[str, int]
         " first_feedback_at, last_feedback_at"
     )
     with closing(sqlite3.connect(replay)) as database:
-        for script in ("feedback.sql", "feedback_indexes.sql"):
-            database.executescript((Path(batches.__file__).parent / script).read_text(encoding="utf-8"))
+        database.executescript(Path(batches.__file__).with_name("feedback.sql").read_text(encoding="utf-8"))
         database.execute("attach ? as source", [str(demo[0])])
         database.execute("insert into feedback select * from source.feedback order by rowid")
         database.commit()
@@ -163,7 +163,7 @@ def test_two_files_share_some_rows(tmp_path: Path) -> None:
 
 def test_questions_vary() -> None:
     for name, domain in load_library().domains.items():
-        questions = [question for case in domain.cases for question in case.questions]
+        questions = [question.bare for case in domain.cases for question in case.questions]
         assert len(set(questions)) >= 100, name
         assert len(set(questions)) == len(questions), name
 
@@ -187,7 +187,9 @@ def test_no_slot_is_left_open(demo: tuple[Path, dict[str, int]]) -> None:
         if isinstance(text, str)
     ]
     assert len(texts) > 6000
-    assert not [text for text in texts if re.search(r"[{}]", text)]
+    said = [turn["content"] for text in texts if text.startswith("[{") for turn in json.loads(text)]
+    said += [text for text in texts if not text.startswith("[{")]
+    assert not [text for text in said if re.search(r"[{}]", text)]
     with pytest.raises(KeyError):
         fill("The capital of {county}", {"country": "Chile"})
     with pytest.raises(ValueError, match="stray bracket"):

@@ -1,16 +1,17 @@
 """The reactions demo: the same for the same seed, exact in number, with everything it promises."""
 
-import shutil
 import sqlite3
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from dagster_project.demo.reaction_hazards import HAZARDS
 from dagster_project.demo.reaction_sources import FILE, PATTERNS, write_reactions
+from dagster_project.demo.turn_followed import FollowedTurns
 from dagster_project.demo.turn_sources import write_turns
 from tests.oracle import reactions_oracle as oracle
 from tests.reaction_database import AS_OF, derive
@@ -36,7 +37,7 @@ def test_same_seed_same_rows(demo: tuple[Path, dict[str, int]], tmp_path: Path) 
     home, planted = demo
     assert write_reactions(tmp_path, REACTIONS, 1) == planted
     assert rows(tmp_path / FILE) == rows(home / "sources" / FILE)
-    assert write_reactions(tmp_path, REACTIONS, 2) != planted
+    assert write_reactions(tmp_path / "other", REACTIONS, 2) != planted
 
 
 @pytest.mark.parametrize("wanted", [0, 1, 7, 299, 301])
@@ -69,15 +70,21 @@ def test_the_pipeline_finds_what_is_planted(demo: tuple[Path, dict[str, int]]) -
 
 
 def test_reactions_to_turns_of_the_other_demo(tmp_path: Path) -> None:
-    """They are what the detector's confidence is held against."""
-    write_turns(tmp_path, 600, 1)
-    planted = write_reactions(tmp_path, 400, 1, turns=tmp_path / "conversations.db")
-    assert planted["about_a_turn_of_conversations"] == 20
+    """They are what the detector's confidence is held against: most people press what they say next."""
+    followed = FollowedTurns(60, Random(1))
+    write_turns(tmp_path, 1200, 1, followed=followed)
+    assert len(followed.chosen) == len({(turn.user_id, turn.turn_id) for turn in followed.chosen}) == 60
+    assert 8 < sum(turn.is_rejected for turn in followed.chosen) < 40
+    planted = write_reactions(tmp_path, 400, 1, turns=followed.chosen)
+    assert planted["about_a_turn_of_conversations"] == 60
     with closing(sqlite3.connect(tmp_path / "conversations.db")) as database:
         database.execute("attach ? as r", [str(tmp_path / FILE)])
-        (found,) = database.execute(
-            "select count(*) from r.conv_messages m join turns t on t.session_id = m.conversation_id "
-            "and t.user_id = m.user_id and m.turn_id = printf('turn_%06d', t.turn_number) where m.tags like '%reaction%'"
-        ).fetchone()
-    assert found >= 18  # a few are damaged
-    shutil.rmtree(tmp_path / "transcripts", ignore_errors=True)
+        found = database.execute(
+            "select m.conversation_id, m.turn_id, instr(m.text, 'not_ok') > 0 from r.conv_messages m join turns t "
+            "on t.session_id = m.conversation_id and t.user_id = m.user_id "
+            "and m.turn_id = printf('turn_%06d', t.turn_number) where m.tags like '%turn.log.reaction%'"
+        ).fetchall()
+    assert len(found) >= 55  # a few are damaged
+    rejected = {(turn.session_id, turn.turn_id): turn.is_rejected for turn in followed.chosen}
+    agreeing = sum(rejected[session, turn] == is_not_ok for session, turn, is_not_ok in found)
+    assert agreeing / len(found) > 0.85

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import sqlite3
 import tomllib
 from collections import Counter, defaultdict
@@ -90,12 +91,11 @@ def rated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, dict[st
 
 def test_same_arguments_same_bytes(tmp_path: Path, rated: tuple[Path, Path, dict[str, int]]) -> None:
     folder, feedback, counts = rated
-    write_turns(tmp_path, 300, seed=8)
-    (tmp_path / "notes.txt").write_text("mine")
     assert write_turns(tmp_path, 2000, seed=3, feedback=feedback) == counts
-    again = content(tmp_path)
-    assert again.pop("notes.txt") == b"mine", "only what a demo wrote may be replaced"
-    assert again == content(folder)
+    assert content(tmp_path) == content(folder)
+    with pytest.raises(FileExistsError):
+        write_turns(tmp_path, 300, seed=8)
+    assert content(tmp_path) == content(folder)
 
 
 def test_other_seed_other_turns(tmp_path: Path, demo: Demo) -> None:
@@ -110,11 +110,13 @@ def test_other_seed_other_turns(tmp_path: Path, demo: Demo) -> None:
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turns=st.integers(0, 700), seed=st.integers(0, 10_000), is_bench=st.booleans())
 def test_as_many_rows_as_wanted(tmp_path: Path, turns: int, seed: int, is_bench: bool) -> None:
-    counts = write_turns(tmp_path, turns, seed, is_bench=is_bench)
-    assert query(tmp_path / "conversations.db", "select count(*) from turns") == [(turns,)]
+    folder = tmp_path / f"{turns} {seed} {is_bench}"
+    shutil.rmtree(folder, ignore_errors=True)
+    counts = write_turns(folder, turns, seed, is_bench=is_bench)
+    assert query(folder / "conversations.db", "select count(*) from turns") == [(turns,)]
     assert counts["rows"] == turns
     longest = query(
-        tmp_path / "conversations.db", "select count(*) n from turns group by user_id, session_id order by n desc"
+        folder / "conversations.db", "select count(*) n from turns group by user_id, session_id order by n desc"
     )
     assert not longest or longest[0][0] < 60, "what is left over must not end up in one session"
 
@@ -382,8 +384,8 @@ def test_texts_do_not_look_canned(demo: Demo) -> None:
 
 def test_rated_turns_stand_in_both_sources(rated: tuple[Path, Path, dict[str, int]]) -> None:
     folder, feedback, counts = rated
-    assert counts["rated"] == 100 == counts["next_agrees"] + counts["next_disagrees"]
-    assert counts["next_agrees"] > 2 * counts["next_disagrees"] > 0
+    assert counts["rated"] == 200 == counts["next_agrees"] + counts["next_disagrees"]
+    assert counts["next_agrees"] > 8 * counts["next_disagrees"] > 0
     ratings = {
         row[0]: row[1:]
         for row in query(
@@ -405,12 +407,11 @@ def test_rated_turns_stand_in_both_sources(rated: tuple[Path, Path, dict[str, in
             assert 0 < rated_at - asked_at < 60
             assert 0 < followed[session_id, user, number + 1][3] - rated_at < 120
             matched[rating] += 1
-    assert sum(matched.values()) == 100
-    assert min(matched[1], matched[-1]) >= 10
+    assert sum(matched.values()) == 200
+    assert min(matched[1], matched[-1]) >= 30
 
 
 def test_the_benchmark_has_text_in_columns_and_no_files(tmp_path: Path) -> None:
-    write_turns(tmp_path, 1000, seed=1)
     write_turns(tmp_path, 20_000, seed=1, is_bench=True)
     assert set(content(tmp_path)) == {"conversations.db"}
     assert query(

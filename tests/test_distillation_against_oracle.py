@@ -132,8 +132,9 @@ def test_the_cases_hold_what_they_promise(tmp_path: Path) -> None:
         seen.update("copy" for _ in verdict.source.copies)
         seen.update(mark for rows in verdict.source.kept.values() for row in rows for mark in row.marks)
     promised = {
-        "failed", "rejected", "not_ready", "contradicted", "missing_text", "conflicting", "refusal", "tie", "low_weight",
-        "recipe", "instruction", "cot", "correction", "preference", "across", *TABLES.keys() - {"reasoning_patterns", "corrections"},
+        "failed", "rejected", "not_ready", "contradicted", "missing_text", "contested", "refusal", "tie", "no_contrast",
+        "unseen_attempt", "low_weight", "recipe", "instruction", "cot", "correction", "preference", "across",
+        *TABLES.keys() - {"reasoning_patterns", "corrections"},
         "validated", "approved", "pending", "many rows", "missing", "wrong_type", "bad_text", "out_of_range", "copy",
         *(f"bad_json:{column}" for column in TABLES[UNIFIED].json),
     }  # fmt: skip

@@ -26,6 +26,7 @@ def made(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         if is_new:
             copy_home(demo_home, home)
             feedback = main_source(home)
+            feedback.with_name("distillation.db").unlink()
             write_distillation(feedback.with_name("distillation.db"), rows=300, seed=1, days=12, feedback=feedback)
             run(home)
             Decisions(home).append(
@@ -91,7 +92,7 @@ def test_by_any_of_its_names(config: Config) -> None:
     older = examples.filter(pl.col("origin") == "raw_interactions")["example_id"][0]
     for name in (older, older.split(":")[1]):
         assert older in [story["example_id"] for story in why(config, name)["distilled"]]
-    pair = examples.filter(pl.col("origin") == "synthetic_pair")["example_id"][0]
+    pair = examples.filter((pl.col("origin") == "synthetic_pair") & pl.col("is_ready"))["example_id"][0]
     (told,) = why(config, pair)["examples"]
     assert (told["source"], told["reason"]) == ("synthetic_pair", "recipe")
     is_of_it = pl.col("origin_id") == example_id

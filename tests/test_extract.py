@@ -94,6 +94,11 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("share", TYPED, b"0.5", "wrong_type:share"),
     ("share", TYPED, Raw(b"\xff"), "wrong_type:share"),
     ("share", UNTYPED, "0.5", "wrong_type:share"),
+    ("share", UNTYPED, 2**53 + 1, "wrong_type:share"),
+    ("share", UNTYPED, -(2**53) - 1, "wrong_type:share"),
+    ("share", UNTYPED, 2**63 - 1, "wrong_type:share"),
+    ("share", '"key" TEXT, "at" REAL, amount INTEGER, share NUMERIC, note TEXT', 2**53 + 1, "wrong_type:share"),
+    ("share", '"key" TEXT, "at" REAL, amount INTEGER, share "REAL INT", note TEXT', 2**53 + 1, "wrong_type:share"),
     ("share", TYPED, math.inf, "not_finite:share"),
     ("share", TYPED, -math.inf, "not_finite:share"),
     ("at", TYPED, math.inf, "not_finite:at"),
@@ -149,6 +154,9 @@ def test_a_wrong_value_is_named_and_harms_no_other_row(
     [
         ("share", TYPED, 3, 3.0),
         ("share", UNTYPED, 3, 3.0),
+        ("share", UNTYPED, 2**53, float(2**53)),
+        ("share", UNTYPED, 2**53 + 2, float(2**53 + 2)),
+        ("share", UNTYPED, -(2**63), float(-(2**63))),
         ("amount", TYPED, "12", 12),
         ("amount", TYPED, 2**63 - 1, 2**63 - 1),
         ("amount", TYPED, -(2**63), -(2**63)),
@@ -295,6 +303,66 @@ def test_unknown_columns_are_kept_as_json(beside: str, tmp_path: Path) -> None:
     assert [row["problems"] for row in found] == [["wrong_type:amount"] if beside == "bad" else [], [], []]
     with SqliteDatabase(path) as database:
         assert database.shape(SPEC).unknown == tuple(strange)
+
+
+@pytest.mark.parametrize("beside", ["good", "bad"])
+def test_generated_columns_are_read(beside: str, tmp_path: Path) -> None:
+    """Expected ones as what they hold, others as `extra`, all of them in originals; `pragma table_info` hides them."""
+    columns = '"key" TEXT, "at" REAL, amount INTEGER, note AS ("key" || \'!\'), share AS (amount / 2.0) STORED, loud AS (upper("key"))'
+    rows = [
+        {"key": "a", "at": MOMENT, "amount": 7},
+        {"key": "b", "at": "never" if beside == "bad" else 1.0, "amount": 8},
+    ]
+    path = make(tmp_path / "s.db", rows, columns)
+    first, _ = read_all(path)
+    assert first == {
+        "source_rowid": 1, "key": "a", "at": MOMENT, "amount": 7, "share": 3.5, "note": "a!", "extra": '{"loud":"A"}',
+        "problems": [],
+    }  # fmt: skip
+    with SqliteDatabase(path) as database:
+        assert database.shape(SPEC).missing == ()
+        (original,) = database.originals(SPEC, [1])["row"]
+    assert json.loads(original) == {
+        "key": "a", "at": MOMENT, "amount": 7, "note": "a!", "share": 3.5, "loud": "A",
+    }  # fmt: skip
+
+
+def test_hidden_columns_of_a_virtual_table_are_none(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute('create virtual table things using fts5("key", "at", note)')
+        database.execute("insert into things values ('a', '2026', 'n')")
+        database.commit()
+    with SqliteDatabase(path) as database:
+        assert database.shape(SPEC).unknown == ()
+        assert json.loads(database.originals(SPEC, [1])["row"][0]) == {"key": "a", "at": "2026", "note": "n"}
+
+
+@pytest.mark.parametrize("count", [1_500, 1_990])
+def test_very_many_unknown_columns_are_kept(count: int, tmp_path: Path) -> None:
+    """SQLite limits arguments and depth of an expression to 1,000 and columns to 2,000: `extra` and originals stay whole."""
+    names = [f"x{n}" for n in range(count)]
+    path = tmp_path / "s.db"
+    with closing(sqlite3.connect(path)) as database:
+        database.execute(f"create table things ({TYPED}, {', '.join(names)})")
+        database.execute(f"insert into things (\"key\", \"at\", {names[-1]}) values ('a', 1.0, 'last')")
+        database.execute(f"insert into things (\"key\", \"at\", {names[700]}) values ('b', 'never', 'middle')")
+        database.execute(f"insert into things (\"key\", \"at\", {names[0]}) values ('c', 1.0, cast(x'ff' as text))")
+        database.execute('insert into things ("key", "at") values (\'d\', 1.0)')
+        database.commit()
+    found = read_all(path)
+    nothing = dict.fromkeys(names)
+    extra = [None if row["extra"] is None else json.loads(row["extra"]) for row in found]
+    assert extra == [nothing | {names[-1]: "last"}, nothing | {names[700]: "middle"}, None, None]
+    assert [row["problems"] for row in found] == [[], ["wrong_type:at"], ["bad_text:extra"], []]
+    empty = dict.fromkeys(("key", "at", "amount", "share", "note")) | nothing
+    with SqliteDatabase(path) as database:
+        originals = [json.loads(row) for row in database.originals(SPEC, [1, 2, 3])["row"]]
+    assert originals == [
+        empty | {"key": "a", "at": 1.0, names[-1]: "last"},
+        empty | {"key": "b", "at": "never", names[700]: "middle"},
+        empty | {"key": "c", "at": 1.0, names[0]: {"$hex": "ff"}},
+    ]
 
 
 @pytest.mark.parametrize("taken", [("rowid",), ("RowId", "_rowid_")])

@@ -190,7 +190,7 @@ def test_killed_in_the_middle_of_a_commit(published: Path, published_home: Path,
     old_answers, new_answers = answers(published_home), answers(undisturbed)
     change(main_source(published), *EDITS)
     for moment, warehouse, said in (
-        (("os.rename", "exports", 1), old, old_answers),  # the journal is written, nothing moved yet
+        (("os.rename", "exports", 2), old, old_answers),  # the journal is written, nothing is in its place yet
         (("ctypes.dlsym", "renameat2", 1), old, old_answers),  # the release moved, the lakes are not exchanged yet
         (("os.rename", "warehouse.duckdb", 1), old, new_answers),  # exchanged; the warehouse still shows the old one
         (("os.remove", "commit.json", 1), new, new_answers),

@@ -4,8 +4,10 @@ Processes that really die are in test_killed_runs.py; here an audit hook raises 
 quick enough to try them all, on systems that can exchange two folders in one step and on those that cannot.
 """
 
+import os
 import sys
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,8 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from dagster_project import lake as lakes
-from dagster_project.lake import Catalog, FileLayout, Lake
+from dagster_project import placing
+from dagster_project.lake import Catalog, Lake
+from dagster_project.parquet import FileLayout
 from tests.conftest import content
 
 LAYOUT = FileLayout(pa.schema([("n", pa.int64())]), [], [], {"n": "snappy"})
@@ -77,7 +80,7 @@ def commit(lake: Lake) -> None:
     (release / "examples").write_text(number)
     warehouse.write_text(number)
     exports = lake.home / "exports"
-    lake.commit(before=[(release, exports / number)], after=[(warehouse, lake.home / "warehouse")])
+    lake.commit([(release, exports / number), (warehouse, lake.home / "warehouse")])
 
 
 def assert_whole(home: Path) -> None:
@@ -90,34 +93,61 @@ def assert_whole(home: Path) -> None:
     assert found == rows
 
 
-@pytest.mark.parametrize("can_exchange", [True, False])
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Path]:
+    """A folder on another file system, where there is one that can be written to."""
+    memory = Path("/dev/shm")
+    base = memory if memory.is_dir() and os.access(memory, os.W_OK) else tmp_path
+    with tempfile.TemporaryDirectory(dir=base) as folder:
+        yield Path(folder)
+
+
+def link(home: Path, folders: Sequence[str], elsewhere: Path) -> None:
+    for name in folders:
+        (elsewhere / home.name / name).mkdir(parents=True)
+        (home / name).symlink_to(elsewhere / home.name / name)
+
+
+def everything(home: Path, links: Sequence[str]) -> list[dict[str, bytes]]:
+    """Which files there are, behind links too."""
+    return [content(folder) for folder in (home, *(home / name for name in links))]
+
+
+@pytest.mark.parametrize(
+    ("can_exchange", "links"),
+    [(True, ()), (False, ()), (True, ("exports",)), (True, ("lake",)), (True, ("lake", "exports"))],
+)
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_commit_broken_off_anywhere(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, can_exchange: bool, is_first: bool
-) -> None:
+    tmp_path: Path, elsewhere: Path, monkeypatch: pytest.MonkeyPatch, can_exchange: bool, links: tuple[str, ...],
+    is_first: bool,
+) -> None:  # fmt: skip
     if not can_exchange:
-        monkeypatch.setattr(lakes.ctypes, "CDLL", lambda *_, **__: object())
+        monkeypatch.setattr(placing.ctypes, "CDLL", lambda *_, **__: object())
     publications = []
     for operations in range(200):
         home = tmp_path / str(operations)
         home.mkdir()
+        link(home, links, elsewhere)
         if not is_first:
             commit(stage_first(home))
             Lake(home).recover()
-        old = content(home)
+        old = everything(home, links)
         lake = stage_first(home) if is_first else stage_second(home)
         with broken_off_after(operations):
             commit(lake)
             left.clear()
-            new = content(home, ["staging"])
+            Lake(home).sweep()
+            new = everything(home, links)
             break
-        if can_exchange or (home / "lake").exists():  # without an exchange there is a moment without a lake
+        # Without an exchange there is a moment without a lake; a lake elsewhere changes file by file.
+        if "lake" not in links and (can_exchange or (home / "lake").exists()):
             assert_whole(home)
         with broken_off_after(operations % 7):  # the run that should put it right breaks off as well
             Lake(home).recover()
         Lake(home).recover()
         assert_whole(home)
-        publications.append((Catalog.read(home / "lake" / "catalog.json").publication, content(home)))
+        publications.append((Catalog.read(home / "lake" / "catalog.json").publication, everything(home, links)))
     else:
         raise AssertionError("the commit never came to its end")
     before, after = (0, 1) if is_first else (1, 2)
@@ -126,3 +156,4 @@ def test_a_commit_broken_off_anywhere(
     assert {*numbers} == {before, after}
     for number, found in publications:
         assert found == (old if number == before else new)
+    assert {name for name in ("lake", "exports") if (home / name).is_symlink()} == {*links}

@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-import assets.raw
-import assets.serving
-from dagster_project import publish
+from dagster_project import sql_tables
+from dagster_project.assets import serving
 from dagster_project.raw_tables import DatedIntake
 from tests.conftest import catalog, change, complaint, gristmill, main_source, published_content, run
 
@@ -155,10 +154,10 @@ def test_a_source_is_free_once_it_is_read(published: Path, monkeypatch: pytest.M
 
         return tried
 
-    store = publish.store_query
+    store = sql_tables.store_query
     monkeypatch.setattr(DatedIntake, "bring_up_to_date", trying(DatedIntake.bring_up_to_date))
-    monkeypatch.setattr(publish, "store_query", trying(store))
-    monkeypatch.setattr(assets.serving, "publish", trying(assets.serving.publish))
+    monkeypatch.setattr(sql_tables, "store_query", trying(store))
+    monkeypatch.setattr(serving, "publish", trying(serving.publish))
     run(published)
     assert written.pop("bring_up_to_date") is False
     assert {"core__voices", "core__answers", "core__feedback", "train__excluded", "publish"} < written.keys()

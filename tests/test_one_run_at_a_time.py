@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.run_log import runs
 from tests.conftest import (
     catalog,
     change,
@@ -48,8 +49,8 @@ def test_three_runs_at_once(published: Path) -> None:
     run(published, "--wait", "600")
     assert finish(first).returncode == 0
     assert catalog(published)["publication"] == 2
-    log = [json.loads(line) for line in (published / "runs" / "runs.jsonl").read_text(encoding="utf-8").splitlines()]
-    assert [entry["outcome"] for entry in log] == ["published"] * 3
+    log = runs(published)
+    assert [entry["outcome"] for entry in log] == ["published", "published", "nothing_new"]
     assert [entry["pid"] for entry in log[1:]] == [first.pid, os.getpid()]
 
 
@@ -63,20 +64,21 @@ def test_a_dead_holders_lock_is_taken_over(published: Path) -> None:
 
 
 def test_a_full_disk_is_refused_before_anything_is_touched(published: Path) -> None:
-    before = content(published, ["lock"])
+    before = content(published, ["lock", "runs"])
     line = complaint(gristmill(published, "run", "--full", env={"GRISTMILL_MIN_FREE_MB": "999999999"}))
     assert "MB free" in line
     assert str(published) in line
-    assert content(published, ["lock"]) == before
+    assert content(published, ["lock", "runs"]) == before
+    assert (runs(published)[-1]["outcome"], f"gristmill: {runs(published)[-1]['reason']}") == ("failed", line)
 
 
 def test_a_lake_of_another_format_is_refused(published: Path) -> None:
     file = published / "lake" / "catalog.json"
     file.write_text(json.dumps({**catalog(published), "format": 999}), encoding="utf-8")
-    before = content(published, ["lock"])
+    before = content(published, ["lock", "runs"])
     for command in ("run", "status"):
         assert "format 999" in complaint(gristmill(published, command))
-    assert content(published, ["lock"]) == before
+    assert content(published, ["lock", "runs"]) == before
 
 
 def test_a_broken_catalogue_is_named(published: Path) -> None:

@@ -123,6 +123,9 @@ def test_edit_distances(home: Path) -> None:
     mill(home)
     found = "select session_id, edit_distance_pct from core__sessions order by 1"
     assert rows(home, found) == [("s1", 10), ("s2", 35), ("s3", None), ("s4", 35), ("s5", None)]
+    assert rows(home, "select session_id, edit_distance_mark from core__sessions where edit_distance_mark <> ''") == [
+        ("s3", "out_of_range")
+    ]
     assert rows(home, "select average_edit_distance from feedback_metrics_daily") == [(22.5,)]
     assert rows(home, "select id, repairs from raw_sessions__feedback where len(repairs) > 0") == [
         ("f3", ["edit_distance:out_of_range"])
@@ -131,6 +134,33 @@ def test_edit_distances(home: Path) -> None:
     mill(home)
     assert rows(home, found)[1] == ("s2", 8)
     assert {why for *_, why in rows(home, LOG)} == {"changed_session"}
+
+
+def test_outputs_too_long_to_compare(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """S4's cap: null, marked where a user sees it, left out of means; a stored distance is no output's business."""
+    monkeypatch.setattr("dagster_project.signals.edit_distance.LONGEST_PRODUCT", 120)
+    path = write(home, {
+        "ai_sessions": [session(f"s{n}") for n in range(1, 4)],
+        "session_feedback": [feedback("f1", "s1"), feedback("f2", "s2"), feedback("f3", "s3", edit_distance=10)],
+        "session_outputs": [
+            {"session_id": "s1", "original": "hello world", "revised": "hello brave world"},
+            {"session_id": "s2", "original": "hello", "revised": "hello!"},
+            {"session_id": "s3", "original": "hello world", "revised": "hello brave world"},
+        ],
+    })  # fmt: skip
+    mill(home)
+    found = "select session_id, edit_distance_pct, edit_distance_mark from core__sessions order by 1"
+    marked = (
+        "select session_id from raw_sessions__outputs where list_contains(repairs, 'output_edit_distance_pct:too_long')"
+    )
+    assert rows(home, found) == [("s1", None, "too_long"), ("s2", 17, None), ("s3", 10, None)]
+    assert rows(home, f"{marked} order by 1") == [("s1",), ("s3",)]
+    assert rows(home, "select average_edit_distance from feedback_metrics_daily") == [(13.5,)]
+    change(path, "update session_outputs set revised = 'hello brave' where session_id in ('s1', 's3')")
+    monkeypatch.setattr("dagster_project.signals.edit_distance.LONGEST_PRODUCT", 121)
+    mill(home)
+    assert rows(home, found)[0] == ("s1", 53, None)
+    assert rows(home, marked) == []
 
 
 # --- restatements ------------------------------------------------------------------------------------------------

@@ -1,6 +1,9 @@
 """Where a turn's text comes from (sources.md, conversations): columns, transcripts, turn folders, topic; and whose it is."""
 
+import contextlib
 import json
+import os
+import socket
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -8,6 +11,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dagster_project import turn_folders
+from dagster_project.turn_folders import FILES
 from dagster_project.turn_texts import TurnTexts
 from tests.conftest import change
 from tests.turn_database import Row, add, at, derive, iso, source, transcript, turn_folder, write
@@ -147,7 +152,7 @@ def test_broken_files_are_named_and_the_others_read(folder: Path) -> None:
     assert [(row["folder_query"], row["folder_response"], row["folder_repairs"]) for row in rows] == [
         ("one", None, ["bad_text:response.md", "bad_json:metadata.json"]),
         (None, None, ["bad_text:context.md", "bad_json:metadata.json"]),
-        (None, "three", ["bad_text:context.md"]),
+        (None, "three", ["not_a_file:context.md"]),
         (None, None, []),
     ]
 
@@ -626,6 +631,42 @@ def test_links_are_not_followed(folder: Path) -> None:
     }
     assert found.raw["ann/2"]["response"] is None
     assert found.raw["ann/2"]["repairs"] == ["link:response.md"]
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "folder"])
+def test_what_is_no_plain_file_is_not_opened_and_said(folder: Path, kind: str) -> None:
+    """A pipe would keep the run waiting for ever."""
+    home = folder.parent
+    write(source(home), [{"turn_number": 1, "timestamp": at(), "topic": "own"}], texts=False)
+    turn_folder(folder, "turn_000001")
+    paths = [folder / "turn_000001" / name for name in FILES] + [folder / "transcripts" / f"{DAY}.jsonl"]
+    with contextlib.ExitStack() as stack:
+        for path in paths:
+            path.parent.mkdir(exist_ok=True)
+            path.unlink(missing_ok=True)
+            if kind == "pipe":
+                os.mkfifo(path)
+            elif kind == "folder":
+                path.mkdir()
+            else:
+                place = stack.enter_context(socket.socket(socket.AF_UNIX))
+                with contextlib.chdir(path.parent):  # the name of a socket must be short
+                    place.bind(path.name)
+        found = derive(home)
+    assert found.queries == {"ann/1": ("own", "topic")}
+    assert found.raw["ann/1"]["repairs"] == [f"not_a_file:{name}" for name in FILES]
+    assert found.accounts["raw_conversations__turns"].unknown_words == {"transcripts=unreadable line": 1}
+
+
+def test_a_text_of_enormous_length_is_left_out_and_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(turn_folders, "MOST_BYTES", 200)
+    home = folder.parent
+    write(source(home), [{"turn_number": 1, "timestamp": at(), "topic": "own"}])
+    turn_folder(folder, "turn_000001", "short", "é" * 100, {})
+    assert derive(home).raw["ann/1"]["response"] == "é" * 100
+    (folder / "turn_000001" / "response.md").write_text("x" + "é" * 100, encoding="utf-8")
+    turn = derive(home).raw["ann/1"]
+    assert (turn["query"], turn["response"], turn["repairs"]) == ("short", None, ["too_long:response.md"])
 
 
 def test_a_number_that_comes_to_be_shared_takes_away_what_was_taken_for_granted(folder: Path) -> None:

@@ -65,7 +65,8 @@ ROWS: list[tuple[int, dict[str, Any]]] = [
     (0, {"id": "plain"}),
     (0, {"id": "counted", "export_count": 3, "last_exported_at": 7.0}),
     (1, {"id": "pair", "sam_attempt": "No idea.", "export_count": None, **ERRORS}),
-    (1, {"id": "weak", "quality_score": 0.9, "training_ready": 1, **WEAK}),
+    (1, {"id": "weak", "quality_score": 0.9, "training_ready": 2, **WEAK}),
+    (2, {"id": "told", "training_ready": 1, **WEAK}),
     (2, {"id": "refused", "human_reviewed": -1, "reviewer_notes": "no", "quality_flags": r'["A \"b\",","é"]'}),
     (2, {"id": "machine", "human_reviewed": 1, "reviewer_notes": "AUTO-APPROVED", **WEAK}),
     (3, {"id": "approved", "human_reviewed": 1, "reviewer_notes": "fine", **WEAK}),
@@ -73,8 +74,8 @@ ROWS: list[tuple[int, dict[str, Any]]] = [
     (4, {"id": "loser", "query": "Question of pair?", "claude_response": f"For pair {LONG}", "created_at": FIRST_DAY + 1}),
     (4, {"id": "odd", "human_reviewed": 5}),
 ]  # fmt: skip
-JUDGED = ("plain", "counted", "pair", "weak", "refused", "machine", "approved", "broken")
-LEFT = ("plain", "counted", "pair", "approved", "broken")
+JUDGED = ("plain", "counted", "pair", "weak", "told", "refused", "machine", "approved", "broken")
+LEFT = ("plain", "counted", "pair", "told", "approved", "broken")
 
 
 def rows() -> list[dict[str, Any]]:
@@ -146,14 +147,14 @@ def marked(left: tuple[str, ...] = LEFT) -> dict[str, dict[str, Any]]:
     """The columns as D9 wants them after one write-back of the newest release."""
     expected = untouched()
     for key in JUDGED:
-        is_weak = key in ("weak", "machine", "approved")
+        is_weak = key in ("weak", "told", "machine", "approved")
         expected[key] |= {"quality_score": 0.4 if is_weak else 0.75, "quality_flags": "[]"}
         expected[key]["training_ready"] = int(key in LEFT)
-    for key in ("weak", "machine", "approved"):
+    for key in ("weak", "told", "machine", "approved"):
         expected[key]["quality_flags"] = '["outdated"]'
     expected["refused"]["quality_flags"] = r'["a \"b\",", "é"]'
     expected["pair"]["quality_score"] = 0.9
-    formats = {"pair": "correction", "approved": "instruction"}
+    formats = {"pair": "correction", "told": "instruction", "approved": "instruction"}
     for key in left:
         expected[key] |= {"training_format": formats.get(key, "cot"), "last_exported_at": EXPORTED_AT}
         expected[key]["export_count"] = (expected[key]["export_count"] or 0) + 1

@@ -32,9 +32,13 @@ TIERS = ("premium", "high", "standard", "low", "very_low")
 FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")
 REASONS = (
     "flag", "negative_rating", "neutral_rating", "failed", "rejected", "not_ready", "contradicted", "missing_text",
-    "contested", "conflicting", "refusal", "tie", "no_contrast", "low_weight", "contaminated", "recipe", "duplicate",
-    "near_duplicate", "leak",
+    "contested", "fragment", "conflicting", "outvoted", "refusal", "no_contrast", "tie", "unseen_attempt", "control_tokens",
+    "low_weight", "contaminated", "recipe", "duplicate", "near_duplicate", "leak",
 )  # fmt: skip
+RECORD_SPLIT = one_of(
+    ("train", "validation", "test", "augmentation"),
+    "decided by the prompt alone (T3); of low-tier records of the training split augmentation (F5)",
+)
 WEIGHT_PARTS = (
     "base", "type", "temporal_factor", "explanation_bonus", "substance_bonus", "full_replacement_bonus", "basis_bonus",
     "escalation_bonus", "overconfidence_bonus",
@@ -51,10 +55,12 @@ GLOSSARY: dict[str, Meaning] = {
     "source_file": word("the configured database the row was read from"),
     "source_rowid": Meaning(pl.Int64, "SQLite rowid in that database"),
     "extra": long_text("columns of the source we do not know, as JSON"),
-    "repairs": Meaning(TEXTS, "what was repaired on reading, as <column>:<repair> (G1)"),
+    "repairs": Meaning(TEXTS, "what was repaired on reading: <column>:<repair> (G1), filled:<column> (F1)"),
     "is_written_back": flag(
         "processed, training_format, quality_weight and processed_at are as before our write-back (F10)"
     ),
+    "filled_from": hash_of("the row of `responses` shown to feedback without texts, 0 for none; null with texts (F1)"),
+    "response_hash": hash_of("what feedback without texts may take from this row (F1)"),
     # times
     "timestamp": epoch("when the feedback or response was given"),
     "response_timestamp": epoch("when the answer was generated"),
@@ -100,11 +106,14 @@ GLOSSARY: dict[str, Meaning] = {
     ),
     "tier": one_of(TIERS, "of the weight (F5)"),
     "base_tier": one_of(TIERS, "of the weight at age 0 (F5)"),
+    "base_weight": fraction("the weight at age 0 (F5); of a pair of ratings the smaller one"),
     "source_quality_weight": Meaning(pl.Float64, "the weight the source stored when the row was saved; never decayed"),
     "error_type": one_of(ERROR_TYPES, "what kind of error a correction mends (F9)"),
     "is_escalated": flag("the answer came from the teacher model"),
     "is_processed": flag("the source's own flag; null counts as pending"),
-    "is_contested": flag("people disagree about this answer, or flagged or corrected it (F8); null where not a vote"),
+    "is_contested": flag(
+        "people disagree about this answer, or object to it (F8); null where it is no vote that counts"
+    ),
     "has_query": flag("the question is not blank"),
     "has_answer": flag("the answer is not blank"),
     "what_was_wrong_length": count("code points"),
@@ -113,12 +122,16 @@ GLOSSARY: dict[str, Meaning] = {
     "prompt_key": text("first 16 hex digits of the SHA-256 of the normalised question (G10)"),
     "split": one_of(("train", "validation", "test"), "decided by the prompt alone (T3)"),
     "voice_key": hash_of("same voter, response and content (F3)"),
-    "thread_key": hash_of("same prompt and context (G10)"),
-    "answer_key": hash_of("same prompt, context and answer (G10)"),
-    "answer_hash": hash_of("the answer, normalised (G10)"),
+    "thread_key": hash_of("same prompt and context (G10); null where the prompt is empty"),
+    "answer_key": hash_of("same prompt, context and answer (G10); null where one of the texts is empty"),
+    "answer_hash": hash_of("the answer, normalised (G10); null where it is empty"),
     "correction_hash": hash_of("the correction, normalised (G10)"),
     "preferred_hash": hash_of("the preferred response, normalised (G10)"),
     "record_hash": hash_of("what a correction record says, normalised: the quoted answer and the output (T2)"),
+    "is_fragment": flag("the correction is too short to stand in place of the answer (F6); of explicit pairs only"),
+    "is_respaced": flag("the better answer differs in white space outside code at most (T1); of explicit pairs only"),
+    "loose_hash": hash_of("the rated answer without its white space outside code (T1)"),
+    "is_unseen_attempt": flag("the answer it would teach talks of an attempt the prompt does not show (T1)"),
     # quarantine
     "system": word("source system"),
     "table": word("source table"),
@@ -144,13 +157,15 @@ GLOSSARY: dict[str, Meaning] = {
     "last_feedback_at": epoch("latest active feedback"),
     "session_ids": Meaning(TEXTS, "known sessions that gave feedback, sorted (seed 0)"),
     "total_responses": count("responses of the session; null where the source does not tell (seed 0)"),
-    "feedback_given": count("responses with active feedback (seed 0)"),
-    "feedback_rate": Meaning(pl.Float64, "feedback_given / total_responses (seed 0)", least=0),
-    "session_quality": fraction("positive / (positive + negative), 0.5 without ratings (seed 0)"),
+    "feedback_given": count("the session's own responses with active feedback (seed 0)"),
+    "feedback_rate": fraction("feedback_given / total_responses (seed 0)"),
+    "session_quality": fraction(
+        "mean over its rows: 1 thumb up, 0 thumb down or flag, else 0.5; 0.5 without rows (seed 0, F11)"
+    ),
     "started_at": epoch("first active feedback of the session"),
     "last_activity_at": epoch("last active feedback of the session"),
     "primary_domain": word("most frequent domain, ties alphabetical (seed 0)"),
-    "topics": text("seed 0's column; the source never fills it"),
+    "topics": Meaning(TEXTS, "the domains of its rows, most frequent first (seed 0)"),
     "mean_weight": fraction("mean training weight"),
     "rank": Meaning(pl.Int64, "1 = first", least=1),
     # stats (seed 0's GET /api/feedback/stats)
@@ -195,13 +210,16 @@ GLOSSARY: dict[str, Meaning] = {
     "partner_event_date": Meaning(pl.Date, "day of that row"),
     "reason": one_of(REASONS, "why it does not leave (T1); null where it leaves"),
     "early_reason": one_of(REASONS, "reason that comes before looking at other candidates"),
-    "late_reason": one_of(REASONS, "reason that comes after looking for reversed pairs"),
+    "late_reason": one_of(REASONS, "reason that comes after the votes on pairs"),
     "side_a": hash_of("what T2 compares beside prompt and context: the (chosen) answer, or the record"),
     "side_b": hash_of("the rejected answer, the label, or whether a correction changes nothing"),
-    "up_count": count("active thumbs up"),
-    "down_count": count("active thumbs down"),
-    "objection_count": count("active corrections and flags harmful or incorrect"),
-    "duplicate_of": text("id of the example that leaves instead"),
+    "up_count": count("voters whose latest thumb is up"),
+    "down_count": count("voters whose latest thumb is down"),
+    "has_objection": flag("somebody corrected it, or flagged it as incorrect"),
+    "has_answers": flag("some thumbs-up answer is not empty"),
+    "votes_for": count("people who say so (F13); null where nobody was asked"),
+    "votes_against": count("people who say the opposite (F13); null where nobody was asked"),
+    "duplicate_of": text("id of the example that leaves instead, or that won the vote"),
     "instruction": long_text("what is asked"),
     "input": long_text("further input, '' where there is none"),
     "output": long_text("what should be answered"),
@@ -273,6 +291,7 @@ GLOSSARY: dict[str, Meaning] = {
     "source_id": text("the source row's own key"),
     "origin": word("the table of the winner, or synthetic_pair"),
     "source_review": Meaning(pl.Int64, "the source's verdict: 1 approved, -1 rejected, 0 pending or a machine's (D6)"),
+    "is_source_ready": flag("the source itself set training_ready = 1; never our own mark (D6)"),
     "stored_flags": long_text("JSON array of quality concerns, seed 2's quality_flags as stored"),
     "quality_flags": Meaning(TEXTS, "stored and detected quality concerns (D4)"),
     "extracted": Meaning(
@@ -285,6 +304,13 @@ GLOSSARY: dict[str, Meaning] = {
     "source_training_format": word("the format the source stored"),
     "has_attempt": flag("SAM's attempt has a word in it; of a synthetic pair the bad answer"),
     "changed_fraction": fraction("share of characters in which attempt and answer differ (S4)"),
+    "edit_distance_mark": one_of(
+        ("too_long", "out_of_range"),
+        "why there is no edit distance: the product of both lengths is over 10^11 (S4), or the stored one is no percentage (S2)",
+    ),
+    "is_hardly_changed": flag(
+        "under 5 % changed from attempt to answer, unrounded: no contrast to learn from (D7, T1)"
+    ),
     "attempt_hash": hash_of("SAM's attempt (G10)"),
     "is_failed": flag("a chain of thought alone that did not succeed"),
     "feedback_verdict": one_of(("validated", "contradicted"), "what users say of the teacher's answer (M1)"),
@@ -294,6 +320,8 @@ GLOSSARY: dict[str, Meaning] = {
     "reviewer": word("who decided"),
     "note": long_text("what the reviewer wrote"),
     "decided_at": moment("when the reviewer decided"),
+    "settled_at": moment("when it was settled"),
+    "comments": Meaning(TEXTS, "what those who rated the answer down wrote, newest first (F7)"),
     "review_reasons": Meaning(TEXTS, "why it waits for review"),
     "has_feedback": flag("users said something about it"),
     "is_contradicted": flag("users object to the teacher's answer (M1)"),

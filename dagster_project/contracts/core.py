@@ -1,14 +1,16 @@
 """What is derived, one row per thing: keys, statuses, weights, aggregates. Narrow: long texts stay in raw tables."""
 
+from dagster_project.contracts.columns import RECORD_SPLIT
+from dagster_project.contracts.meaning import count
 from dagster_project.contracts.reaction_columns import REACTION_CONFIDENCE, REACTION_ORIGIN, REACTION_TURN_ID
 from dagster_project.contracts.session_columns import TABLE_OWN as SESSION_OWN
 from dagster_project.contracts.table import Table
 from dagster_project.contracts.turn_columns import CORRECTION_TYPE, DECIDING_RULE, TURN_KIND
 
 CANDIDATE = """id format source origin_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
-    quality_weight tier domain error_type? label? prompt_key split thread_key side_a side_b"""
+    quality_weight base_weight tier domain error_type? label? prompt_key split thread_key? side_a? side_b?"""
 SESSION = """session_id tenant_id workspace_id slice_id? user_id? started_at ended_at? event_date feedback_id? submitted_at?
-    submitted_by? rating? verdict? edit_distance_pct? output_edit_distance_pct? accuracy_score? completeness_score?
+    submitted_by? rating? verdict? edit_distance_pct? edit_distance_mark? output_edit_distance_pct? accuracy_score? completeness_score?
     style_match_score? error_categories output_issues has_missing_context? context_token_count? document_ids"""
 SESSION_DAY = """tenant_id workspace_id date total_sessions positive_ratings negative_ratings skipped_ratings
     no_feedback_count first_pass_acceptance_rate? average_edit_distance? error_category_counts avg_accuracy_score?
@@ -23,8 +25,8 @@ ALL = (
         """feedback_id response_id session_id? user_id? voter_id occurred_at event_date feedback_type effective_type
         sentiment? comment? rating? rating_scale correction_type? flag_type? domain error_type? response_confidence?
         is_escalated is_processed source_quality_weight? what_was_wrong_length? correction_length?
-        comparison_basis_length? has_query has_answer prompt_key split voice_key thread_key answer_key answer_hash
-        correction_hash? preferred_hash? record_hash?""",
+        comparison_basis_length? has_query has_answer prompt_key split voice_key thread_key? answer_key? answer_hash?
+        correction_hash? preferred_hash? record_hash? is_fragment? is_respaced? loose_hash? is_unseen_attempt?""",
         is_by_day=True,
     ),
     Table(
@@ -35,19 +37,31 @@ ALL = (
     ),
     Table(
         "core__answers",
-        "One answer with several active rows: its votes and objections (F8).",
-        ("answer_key",),
-        "answer_key up_count down_count objection_count",
+        "One rated answer of one response that others spoke about too: their votes and objections (F8).",
+        ("response_id", "answer_key"),
+        "response_id answer_key? up_count down_count has_objection",
+    ),
+    Table(
+        "core__flagged_responses",
+        "One response somebody flagged as harmful, as `responses` shows it (F8).",
+        ("response_id",),
+        "response_id thread_key answer_hash",
+    ),
+    Table(
+        "core__condemned_answers",
+        "One answer, to one prompt in one context, that somebody flagged as harmful: it is never taught (F8).",
+        ("thread_key", "answer_hash"),
+        "thread_key answer_hash",
     ),
     Table(
         "core__feedback",
         "One feedback row before as_of: who speaks, whether it counts, what it weighs and why.",
         ("feedback_id",),
         """feedback_id response_id session_id? user_id? voter_id occurred_at event_date feedback_type effective_type
-        sentiment? comment? rating? rating_scale status status_ref? quality_weight weight_parts tier base_tier
+        sentiment? comment? rating? rating_scale status status_ref? quality_weight weight_parts tier base_tier base_weight
         source_quality_weight? is_contested? error_type? correction_type? flag_type? domain response_confidence?
-        is_escalated is_processed has_query has_answer prompt_key split thread_key answer_key answer_hash
-        correction_hash? preferred_hash? record_hash?""",
+        is_escalated is_processed has_query has_answer prompt_key split thread_key? answer_key? answer_hash?
+        correction_hash? preferred_hash? record_hash? is_fragment? is_respaced? loose_hash? is_unseen_attempt?""",
     ),
     Table(
         "core__distillation_sources",
@@ -62,8 +76,8 @@ ALL = (
         """example_id source_id origin session_id? occurred_at event_date prompt_key split thread_key answer_hash
         attempt_hash? domain subdomain? task_type? reasoning_type? reasoning_steps? tool_usage? corrections? principles?
         complexity? stored_complexity? step_count error_count principle_count quality_flags source_quality_score?
-        quality_score source_review source_training_format? has_query has_answer has_attempt changed_fraction? is_failed
-        extracted source_rows content_hash""",
+        quality_score source_review is_source_ready source_training_format? has_query has_answer has_attempt
+        changed_fraction? edit_distance_mark? is_hardly_changed is_unseen_attempt is_failed extracted source_rows content_hash""",
         is_by_day=True,
     ),
     Table(
@@ -79,8 +93,8 @@ ALL = (
         """example_id source_id origin session_id? occurred_at event_date prompt_key split thread_key answer_hash
         attempt_hash? domain subdomain? task_type? reasoning_type? complexity? step_count quality_score
         source_quality_score? quality_flags quality_weight review_status is_own_review is_ready training_format
-        feedback_verdict? feedback_count has_query has_answer has_attempt changed_fraction? is_failed extracted
-        source_rows""",
+        feedback_verdict? feedback_count has_query has_answer has_attempt changed_fraction? edit_distance_mark?
+        is_hardly_changed is_unseen_attempt is_failed extracted source_rows""",
     ),
     Table(
         "core__review_queue",
@@ -98,22 +112,31 @@ ALL = (
     ),
     Table(
         "core__feedback_sessions",
-        "One known session with active feedback (seed 0's feedback_sessions, F11).",
+        "One known session that gave active feedback, or whose own responses got some (seed 0's feedback_sessions, F11).",
         ("session_id",),
         """session_id total_responses? feedback_given feedback_rate? positive_count negative_count rated_count
-        correction_count session_quality started_at last_activity_at primary_domain topics?""",
+        correction_count session_quality started_at? last_activity_at? primary_domain? topics""",
+        own={"rated_count": count("active rows, over which session_quality is the mean")},
+    ),
+    Table(
+        "core__settlements",
+        "One feedback row of the safety queue or the correction requests that a person has settled (F12).",
+        ("feedback_id",),
+        "feedback_id reviewer note settled_at",
     ),
     Table(
         "core__correction_requests",
-        "One answer that was rated down and that nobody has corrected yet, heaviest first (F12).",
-        ("answer_key",),
-        "rank answer_key feedback_id response_id domain negative_count quality_weight occurred_at prompt_key",
+        "One answer that was rated down, that nobody has corrected and no person settled yet, heaviest first (F12).",
+        ("feedback_id",),
+        """rank answer_key? feedback_id response_id session_id? user_id? domain negative_count quality_weight occurred_at
+        prompt_key is_escalated response_confidence? original_query original_response conversation_context? comments""",
     ),
     Table(
         "core__safety_queue",
-        "One active flag `harmful`, newest first (F12).",
+        "One active flag `harmful` that no person has settled yet, newest first (F12).",
         ("feedback_id",),
-        "rank feedback_id response_id session_id? user_id? occurred_at domain is_escalated response_confidence?",
+        """rank feedback_id response_id session_id? user_id? occurred_at domain quality_weight is_escalated
+        response_confidence? original_query original_response conversation_context? flag_details?""",
     ),
     Table(
         "core__turn_pairs",
@@ -214,23 +237,32 @@ ALL = (
         "core__rating_partners",
         "One prompt and context with thumbs both up and down: the answer its thumbs-down answers are paired with (F6).",
         ("thread_key",),
-        "thread_key feedback_id? event_date? occurred_at? quality_weight? has_answer? answer_hash?",
+        """thread_key has_answers feedback_id? event_date? occurred_at? quality_weight? base_weight? answer_hash? loose_hash?
+        is_unseen_attempt?""",
     ),
     Table(
         "core__feedback_candidates",
         "One feedback row as a candidate for a training set: for what format, and what speaks against it (T1).",
         ("id",),
         CANDIDATE,
+        own={"split": RECORD_SPLIT},
     ),
     Table(
         "core__distillation_candidates",
         "One distilled example as a candidate for a training set: for what format, and what speaks against it (T1, D7).",
         ("id",),
         CANDIDATE,
+        own={"split": RECORD_SPLIT},
+    ),
+    Table(
+        "core__pair_votes",
+        "One explicit pair: how many people say so, and how many say the opposite (F13).",
+        ("thread_key", "side_a", "side_b"),
+        "thread_key side_a side_b votes_for votes_against",
     ),
     Table(
         "core__candidate_rivals",
-        "One candidate that does not leave because of another one (T1, T2).",
+        "One candidate that does not leave because of others: outvoted, in conflict, or a duplicate (F13, T2).",
         ("id",),
         "id reason duplicate_of?",
     ),

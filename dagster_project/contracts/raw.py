@@ -1,5 +1,6 @@
 """What comes in: every valid row of a source table as it is, and the refused ones beside them."""
 
+from dagster_project.contracts.meaning import long_text
 from dagster_project.contracts.reaction_columns import OWN_IN_RAW, REACTION_TURN_ID, ROW_ID
 from dagster_project.contracts.session_columns import (
     COMMENT,
@@ -16,6 +17,7 @@ from dagster_project.contracts.table import Table
 # Raw tables keep what the source says; vocabularies and ranges are those of the tables made from them.
 UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format", "feedback_confidence")
 
+RESPONSE_QUERY, RESPONSE_TEXT = long_text("the user's question (seed 0)"), long_text("the assistant's answer (seed 0)")
 TURN = """turn_key turn_number user_id? session_id? timestamp topic? intent? keywords? validation_outcome?
     strategy_summary? quality_score? user_feedback_status? feedback_confidence? rejection_detected_in?
     source_correction_type? query? response? query_source? response_source?"""
@@ -30,14 +32,16 @@ ALL = (
         correction_type? what_was_wrong? preferred_response? comparison_basis? flag_type? flag_details? original_query
         original_response conversation_context? domain? response_confidence? escalated_to_claude? processed?
         training_format? quality_weight? processed_at? created_at? extra? occurred_at event_date rating_scale source_file
-        source_rowid repairs is_written_back""",
+        source_rowid repairs is_written_back filled_from?""",
         is_by_day=True,
     ),
     Table(
         "raw_feedback__responses",
-        "One answer the assistant gave, rated or not (seed 0, response tracking); texts stay at the source.",
+        "One answer the assistant gave, rated or not, with its texts (seed 0, response tracking).",
         ("response_id",),
-        "response_id session_id? timestamp? confidence? escalated? extra? source_file source_rowid repairs",
+        """response_id session_id? query? response? timestamp? confidence? escalated? extra? source_file source_rowid repairs
+        response_hash""",
+        own={"query": RESPONSE_QUERY, "response": RESPONSE_TEXT},
     ),
     Table(
         "raw_feedback__stored_aggregates",

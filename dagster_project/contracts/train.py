@@ -1,6 +1,7 @@
 """What leaves for training: the records of a release with all their columns, and the candidates left out."""
 
 from dagster_project.contracts.anonymised_columns import ANONYMISED_COLUMNS, RATING
+from dagster_project.contracts.columns import RECORD_SPLIT
 from dagster_project.contracts.table import Table
 
 ANONYMIZED = "contextCategories tokenBudgetUtilization? rating errorCategories qualityScores? editDistance?"
@@ -8,7 +9,8 @@ ANONYMIZED = "contextCategories tokenBudgetUtilization? rating errorCategories q
 ANONYMIZED_FEEDBACK = Table(
     "anonymized_feedback", "One rated session.", ("rating",), ANONYMIZED, own={**ANONYMISED_COLUMNS, "rating": RATING}
 )
-IDENTITY = "id source origin_ids prompt_key split quality_weight tier domain release_date"
+IDENTITY = "id source origin_ids prompt_key split quality_weight base_weight tier domain release_date"
+OWN = {"split": RECORD_SPLIT}
 
 ALL = (
     Table(
@@ -16,36 +18,41 @@ ALL = (
         "One instruction example: a question and an answer people liked.",
         ("release_date", "id"),
         f"instruction input output context? {IDENTITY}",
+        own=OWN,
     ),
     Table(
         "train__cot",
         "One example of reasoning: a question and the teacher's answer with its steps.",
         ("release_date", "id"),
         f"instruction input output context? {IDENTITY}",
+        own=OWN,
     ),
     Table(
         "train__correction",
         "One correction example: an answer, what was wrong with it, and the corrected one.",
         ("release_date", "id"),
         f"instruction input output error_type? context? {IDENTITY}",
+        own=OWN,
     ),
     Table(
         "train__preference",
         "One preference pair: a better and a worse answer to the same prompt.",
         ("release_date", "id"),
-        f"prompt chosen rejected context? {IDENTITY}",
+        f"prompt chosen rejected votes_for? votes_against? context? {IDENTITY}",
+        own=OWN,
     ),
     Table(
         "train__unpaired",
         "One answer with a thumb: what KTO trainers take.",
         ("release_date", "id"),
         f"prompt completion label context? {IDENTITY}",
+        own=OWN,
     ),
     Table(
         "train__excluded",
         "One candidate that did not leave, with the one reason (T1).",
         ("release_date", "id"),
-        "id format source origin_ids reason duplicate_of? release_date",
+        "id format source origin_ids reason duplicate_of? quality_weight prompt_key release_date",
     ),
     Table(
         "train__anonymised",

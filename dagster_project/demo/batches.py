@@ -159,17 +159,21 @@ def _aggregate(exchange: Exchange) -> Row:
     first, *counted = exchange.rows
     updated_at = float(int(exchange.arrivals[-1]))
     if not counted:
-        return first.response_id, 0, 0, 0, 0, 0, first.timestamp, first.timestamp, updated_at
+        return first.response_id, 0, 0, None, 0, 0, 0, None, None, first.timestamp, first.timestamp, None, updated_at
     types = [row.feedback_type for row in counted]
     return (
         first.response_id,
         sum(row.rating == 1 for row in counted),
         sum(row.rating == -1 for row in counted),
+        None,
         types.count("correction"),
         types.count("preference"),
         types.count("flag"),
+        None,
+        None,
         first.timestamp,
         counted[-1].timestamp,
+        None,
         updated_at,
     )
 
@@ -192,4 +196,5 @@ def _session_summary(session: list[Exchange]) -> Row:
         asked.asked_at,
         session[-1].asked.asked_at,
         asked.domain.name,
+        None,
     )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
-from dagster_project.demo.distill_texts import Attempt, Lesson, Teaching
+from dagster_project.demo.distill_texts import BEGINNING, Attempt, Lesson, Teaching
 
 Item = TypeVar("Item")
 
@@ -55,15 +55,17 @@ class Teacher:
 
     def lesson(self) -> Lesson:
         domain = DOMAIN_NAMES[bisect(DOMAIN_LIMITS, self.rng.random())]
-        return self.pick(self.teaching.subjects[domain].lessons)
+        return self.pick(self.pick(self.teaching.subjects[domain].topics))
 
     def question(self, lesson: Lesson) -> str:
         """As one person would put it, usually with a word about why; bare ones are also asked in the feedback demo."""
-        text = self.pick(lesson.questions)
+        asked = self.pick(lesson.questions)
         if self.rng.random() < BARE_SHARE:
-            return text
-        text = f"{self.pick(self.teaching.subjects[lesson.domain].openers)} {text}"
-        return f"{text} {self.pick(self.teaching.closers)}" if self.rng.random() < 0.4 else text
+            return asked.bare
+        text = f"{asked.head}{self.teaching.subjects[lesson.domain].settings.draw(self.rng)}{asked.tail}"
+        if self.rng.random() < 0.2:
+            text = f"{self.pick(self.teaching.greetings)} {text}"
+        return f"{text} {self.pick(self.teaching.closers)}" if self.rng.random() < 0.3 else text
 
     def interaction(self, asked_at: float, lesson: Lesson | None = None, with_attempt: bool = False) -> Interaction:
         lesson = lesson or self.lesson()
@@ -160,8 +162,8 @@ class Teacher:
         contexts = self.teaching.phrases["contexts"]
         if lesson is not None and lesson.domain == "code" and self.rng.random() < 0.6:
             return self.pick(contexts["project"]).replace("{project}", self.pick(self.teaching.projects))
-        earlier = self.pick(self.teaching.subjects[lesson.domain if lesson else "factual"].lessons)
-        return self.pick(contexts["earlier"]).replace("{question}", self.pick(earlier.questions))
+        earlier = self.pick(self.pick(self.teaching.subjects[lesson.domain if lesson else "factual"].topics))
+        return self.pick(contexts["earlier"]).replace("{question}", self.pick(earlier.questions).bare)
 
     def corrections(self, attempt: Attempt) -> str:
         """JSON: what SAM got wrong and how to do better."""
@@ -176,21 +178,22 @@ class Teacher:
         return json.dumps({"sam_errors": [error], "improvements": improvements}, ensure_ascii=False)
 
     def known_lesson(self, query: str) -> Lesson | None:
-        """The lesson that a question of the feedback demo belongs to: what is left without opener and closer."""
-        for closer in self.teaching.closers:
-            query = query.removesuffix(f" {closer}")
-        while query:
-            if lesson := self.teaching.by_question.get(query):
-                return lesson
-            _, _, query = query.partition(". ")
-        return None
+        """The lesson that a question of the feedback demo belongs to, whoever asks it why."""
+        for greeting in self.teaching.leads:
+            query = query.removeprefix(f"{greeting} ")
+        found = [
+            (question, lesson)
+            for question, lesson in self.teaching.asked.get(query[:BEGINNING], ())
+            if query.startswith(question.head) and question.tail in query[len(question.head) :]
+        ]
+        return max(found, key=lambda pair: len(pair[0].bare))[1] if found else None
 
 
 def _supplements(lessons: Sequence[Lesson]) -> list[list[str]]:
     """Questions with their answers for each topic: first every topic in one wording, then every topic in another."""
     topics = range(max(lesson.topic for lesson in lessons) + 1)
     return [
-        [f"{lesson.questions[0]}\n{lesson.answers[wording]}" for lesson in lessons if lesson.topic == topic]
+        [f"{lesson.questions[0].bare}\n{lesson.answers[wording]}" for lesson in lessons if lesson.topic == topic]
         for wording in range(2)
         for topic in topics
     ]

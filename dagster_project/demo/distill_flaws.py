@@ -14,7 +14,8 @@ FENCE = "```"
 
 def _refusal(teacher: Teacher, asked_at: float) -> Interaction:
     refusal = teacher.pick(teacher.teaching.refusals)
-    query = f"{teacher.pick(teacher.teaching.subjects['planning'].openers)} {refusal.question}"
+    setting = teacher.teaching.subjects["planning"].settings.draw(teacher.rng)
+    query = f"{refusal.question[:-1]}{setting}{refusal.question[-1]}"
     if teacher.rng.random() < 0.5:
         query = f"{query} {teacher.pick(teacher.teaching.closers)}"
     attempt = None

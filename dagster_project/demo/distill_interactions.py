@@ -72,7 +72,7 @@ class Distillery:
         self.last_thought: Interaction | None = None
         self.session, self.session_until = "", 0.0
         lessons = [lesson for subject in self.teaching.subjects.values() for lesson in subject.lessons]
-        self.accented = [lesson for lesson in lessons if not lesson.questions[0].isascii()]
+        self.accented = [lesson for lesson in lessons if not lesson.questions[0].bare.isascii()]
         self._plan()
 
     def _plan(self) -> None:
@@ -175,6 +175,8 @@ class Distillery:
         domain = lesson.domain if lesson else voice.domain if voice.domain in DOMAINS else "factual"
         asked_at = to_microseconds(max(voice.judged_at - 5, self.end - DAY * self.demand.days))
         attempt = teacher.attempt(lesson) if lesson and rng.random() < 0.4 else None
+        if attempt and attempt.text == voice.response:  # that would be a judgement of the attempt
+            attempt = None
         asked = Interaction(asked_at, voice.query, voice.response, "direct", domain, lesson, attempt)
         if lesson and (voice.way == ON_ATTEMPT or (voice.way == BY_SESSION and rng.random() < 0.6)):
             asked.kind = "multi_step" if rng.random() < 0.5 else "chain_of_thought"

@@ -7,14 +7,15 @@ an answer is then only a matter of joining finished pieces.
 
 import json
 import tomllib
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from typing import Any
 
-from dagster_project.demo.texts import QUESTIONS, SLOT, fill, load_library
+from dagster_project.demo.texts import QUESTIONS, Question, Settings, fill, load_library, questions_of, records_of
 
+BEGINNING = 8  # characters that every question has before its setting
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "analysis")
 
 
@@ -50,7 +51,7 @@ class Lesson:
     subdomain: str
     task_type: str
     complexity: tuple[int, int]
-    questions: tuple[str, ...]
+    questions: tuple[Question, ...]
     answers: tuple[str, ...]
     more: tuple[str, ...]
     remarks: tuple[str, ...]
@@ -69,11 +70,15 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """The lessons of one domain, how people lead up to a question there, and what the teacher offers at the end."""
+    """The lessons of one domain by topic, why people ask there, and what the teacher offers at the end."""
 
-    lessons: tuple[Lesson, ...]
-    openers: tuple[str, ...]
+    topics: tuple[tuple[Lesson, ...], ...]
+    settings: Settings
     offers: tuple[str, ...]
+
+    @property
+    def lessons(self) -> tuple[Lesson, ...]:
+        return tuple(lesson for topic in self.topics for lesson in topic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +103,15 @@ class Principle:
 
 @dataclass(frozen=True, slots=True)
 class Teaching:
-    """Everything there is to draw from. `by_question` finds the lesson a known question belongs to."""
+    """Everything there is to draw from. `asked` are all questions by how they begin, with the lesson they belong to."""
 
     subjects: Mapping[str, Subject]
-    by_question: Mapping[str, Lesson]
+    asked: Mapping[str, list[tuple[Question, Lesson]]]
     principles: tuple[Principle, ...]
     refusals: tuple[Refusal, ...]
     phrases: Mapping[str, Any]
+    greetings: tuple[str, ...]
+    leads: tuple[str, ...]
     closers: tuple[str, ...]
     related: tuple[str, ...]
     vague: tuple[str, ...]
@@ -134,8 +141,7 @@ def _rendered(steps: Sequence[tuple[str, str, str]]) -> dict[str, str]:
 
 
 def _lessons(domain: str, number: int, topic: Mapping[str, Any], plan: Mapping[str, Any]) -> Iterator[Lesson]:
-    for record in topic["rows"]:
-        values = dict(zip(topic["fields"], record, strict=True))
+    for values in records_of(topic):
 
         def filled(templates: Iterable[str], values: Mapping[str, str] = values) -> tuple[str, ...]:
             return tuple(fill(template, values) for template in templates)
@@ -152,7 +158,7 @@ def _lessons(domain: str, number: int, topic: Mapping[str, Any], plan: Mapping[s
             subdomain=plan["subdomain"],
             task_type=plan["task_type"],
             complexity=(plan["complexity"][0], plan["complexity"][1]),
-            questions=filled(topic["questions"]),
+            questions=questions_of(topic["questions"], values),
             answers=filled(topic["answers"]),
             more=filled([*topic["more"], *topic["remarks"]]),
             remarks=filled(topic["remarks"]),
@@ -173,20 +179,13 @@ def _subject(domain: str, slots: Mapping[str, list[str]]) -> Subject:
     data, plans = _read(domain), _read(f"teacher_{domain}")["lesson"]
     by_fields = {tuple(plan["fields"]): plan for plan in plans}
     return Subject(
-        lessons=tuple(
-            lesson
+        topics=tuple(
+            tuple(_lessons(domain, number, topic, by_fields[tuple(topic["fields"])]))
             for number, topic in enumerate(data["topic"])
-            for lesson in _lessons(domain, number, topic, by_fields[tuple(topic["fields"])])
         ),
-        openers=tuple(text for pattern in data["openers"] for text in _every_way(pattern, slots)),
+        settings=Settings(data["settings"], slots),
         offers=tuple(data["offers"]),
     )
-
-
-def _every_way(pattern: str, slots: Mapping[str, list[str]]) -> Iterator[str]:
-    names = sorted({name.lower() for name in SLOT.findall(pattern)})
-    for choice in product(*(slots[name] for name in names)):
-        yield fill(pattern, dict(zip(names, choice, strict=True)))
 
 
 def _principles(subjects: Mapping[str, Subject]) -> Iterator[Principle]:
@@ -196,7 +195,7 @@ def _principles(subjects: Mapping[str, Subject]) -> Iterator[Principle]:
         for lesson in subject.lessons:
             for entry in json.loads(lesson.principles):
                 _, _, examples = found.setdefault(entry["principle"], (domain, entry["importance"], []))
-                examples.append(lesson.questions[0])
+                examples.append(lesson.questions[0].bare)
     for text, (domain, importance, examples) in found.items():
         yield Principle(domain, text, importance, tuple(examples[:3]))
 
@@ -207,13 +206,19 @@ def load_teaching() -> Teaching:
     phrases, library = _read("teacher"), load_library()
     slots = _read("phrases")["slots"]
     subjects = {domain: _subject(domain, slots) for domain in DOMAINS}
-    lessons = [lesson for subject in subjects.values() for lesson in subject.lessons]
+    asked: dict[str, list[tuple[Question, Lesson]]] = defaultdict(list)
+    for subject in subjects.values():
+        for lesson in subject.lessons:
+            for question in lesson.questions:
+                asked[question.head[:BEGINNING]].append((question, lesson))
     return Teaching(
         subjects=subjects,
-        by_question={question: lesson for lesson in lessons for question in lesson.questions},
+        asked=asked,
         principles=tuple(_principles(subjects)),
         refusals=tuple(Refusal(**entry) for entry in phrases["refusal"]),
         phrases=phrases,
+        greetings=library.greetings,
+        leads=library.greetings + library.links,
         closers=library.closers,
         related=library.related,
         vague=library.vague,

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,10 +9,11 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+from dagster_project.demo.database import NewDatabase
 from dagster_project.demo.distill_interactions import RAW_TEXTS, Demand, Distillery, Tables
 from dagster_project.demo.distill_tables import COLUMNS
 from dagster_project.demo.distill_texts import Teaching
-from dagster_project.demo.feedback import HERE, LAST_DAY, SETTINGS
+from dagster_project.demo.feedback import LAST_DAY
 from dagster_project.demo.timeline import DAY, epoch
 
 
@@ -35,19 +35,28 @@ def write_distillation(
     """
     distillery = Distillery(Demand(rows, seed, days, last_day, text_bytes, feedback))
     counts: Counter[str] = Counter()
-    with closing(DistillationFile(path)) as file:
+    with closing(NewDatabase(path, "distillation.sql")) as file:
         for tables in distillery.batches():
             for table in COLUMNS:
                 counts[f"rows_{table}"] += len(tables.get(table, ()))
-            file.insert(tables)
+            _insert(file, tables)
         reference = _reference_tables(distillery.teaching, epoch(last_day - timedelta(days=days - 1)))
         if distillery.places:
             identity, domain, text, _, *rest = reference["principles"][0]
             reference["principles"][0] = (identity, domain, text, "not json", *rest)
             distillery.planted["principle_json_text"] += 1
-        file.insert(reference)
+        _insert(file, reference)
     counts["rows"] = rows
     return {**distillery.planted, **counts}
+
+
+def _insert(file: NewDatabase, tables: Tables) -> None:
+    texts = tables.pop(RAW_TEXTS, [])
+    for table, rows in tables.items():
+        if rows:
+            file.insert(table, rows, len(rows[0]))
+    for table, column, identity in texts:
+        file.execute(f"update {table} set {column} = cast({column} as text) where id = ?", (identity,))
 
 
 def _reference_tables(teaching: Teaching, first: float) -> Tables:
@@ -68,35 +77,3 @@ def _skills(teaching: Teaching, first: float) -> Iterator[tuple[Any, ...]]:
         identity = hashlib.md5(skill["name"].encode()).hexdigest()[:12]
         lists = (json.dumps(skill["examples"]), json.dumps(skill["domains"]))
         yield (identity, skill["name"], skill["description"], skill["pattern"], *lists, first + place * 60)
-
-
-class DistillationFile:
-    """A distillation database under construction; it is complete when it is closed."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for stale in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            stale.unlink(missing_ok=True)
-        self._database = sqlite3.connect(path, isolation_level=None)
-        for setting in SETTINGS:
-            self._database.execute(f"pragma {setting}")
-        self._run("distillation.sql")
-        self._database.execute("begin")
-
-    def insert(self, tables: Tables) -> None:
-        texts = tables.pop(RAW_TEXTS, [])
-        for table, rows in tables.items():
-            if rows:
-                self._database.executemany(f"insert into {table} values ({', '.join('?' * len(rows[0]))})", rows)
-        for table, column, identity in texts:
-            self._database.execute(f"update {table} set {column} = cast({column} as text) where id = ?", (identity,))
-
-    def close(self) -> None:
-        self._database.execute("commit")
-        self._run("distillation_indexes.sql")
-        self._database.execute("pragma locking_mode = normal")
-        self._database.execute("pragma journal_mode = wal")
-        self._database.close()
-
-    def _run(self, script: str) -> None:
-        self._database.executescript((HERE / script).read_text(encoding="utf-8"))

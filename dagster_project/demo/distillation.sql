@@ -134,3 +134,10 @@ create table raw_interactions (
     processed INTEGER DEFAULT 0,
     created_at REAL
 );
+
+-- after the rows
+create index idx_domain on distillation_examples(domain);
+create index idx_quality on distillation_examples(quality_score);
+create index idx_training_ready on distillation_examples(training_ready);
+create index idx_created on distillation_examples(created_at);
+create index idx_human_reviewed on distillation_examples(human_reviewed);

@@ -1,7 +1,6 @@
 """Writes made-up feedback databases: `feedback.db`, and beside it the file used while the external disk is away."""
 
 import gc
-import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, closing, contextmanager
 from datetime import date
@@ -9,27 +8,12 @@ from pathlib import Path
 
 from dagster_project.demo.batches import COUNTS, FALLBACK, MAIN, Tables, make_batches_beside
 from dagster_project.demo.conversations import Demand
+from dagster_project.demo.database import NewDatabase
 from dagster_project.demo.votes import COLUMNS
 
-HERE = Path(__file__).parent
 LAST_DAY = date(2026, 1, 31)
-INSERTS = {
-    "feedback": f"insert into feedback values ({', '.join('?' * len(COLUMNS))})",
-    "feedback_aggregates": "insert or ignore into feedback_aggregates"
-    " values (?, ?, ?, null, ?, ?, ?, null, null, ?, ?, null, ?)",
-    "feedback_sessions": "insert or ignore into feedback_sessions values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, null)",
-    "responses": "insert into responses values (?, ?, ?, ?, ?, ?, ?)",
-    "raw_texts": "update feedback set original_query = cast(original_query as text) where feedback_id = ?",
-}
-# Eight indexes mean eight scans of the table; mapped, they need no copy of every page.
-MAPPED_BYTES = 16 << 30
-SETTINGS = (
-    "journal_mode = off",
-    "synchronous = off",
-    "locking_mode = exclusive",
-    "cache_size = -400000",
-    "threads = 4",
-)
+WIDTHS = {"feedback": len(COLUMNS), "feedback_aggregates": 13, "feedback_sessions": 12, "responses": 7}
+RAW_TEXT = "update feedback set original_query = cast(original_query as text) where feedback_id = ?"
 
 
 def write_feedback(
@@ -68,13 +52,21 @@ def _write(paths: dict[str, Path], demand: Demand) -> dict[str, int]:
     counts: dict[str, int] = {}
     with ExitStack() as stack:
         stack.enter_context(_without_cycle_search())
-        files = {name: stack.enter_context(closing(FeedbackFile(path))) for name, path in paths.items()}
+        files = {name: stack.enter_context(closing(NewDatabase(path, "feedback.sql"))) for name, path in paths.items()}
         for name, content in make_batches_beside(demand, two_files=FALLBACK in paths):
             if name == COUNTS:
                 counts = content
             elif name in files:
-                files[name].insert(content)
+                _insert(files[name], content)
     return counts
+
+
+def _insert(file: NewDatabase, tables: Tables) -> None:
+    for table, width in WIDTHS.items():
+        # `default` is the session of many, and a row carried over from the other file was counted before
+        file.insert(table, tables[table], width, or_ignore=table.startswith("feedback_"))
+    for key in tables["raw_texts"]:
+        file.execute(RAW_TEXT, key)
 
 
 @contextmanager
@@ -87,33 +79,3 @@ def _without_cycle_search() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
-
-
-class FeedbackFile:
-    """A feedback database under construction; it is complete when it is closed."""
-
-    def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for stale in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-            stale.unlink(missing_ok=True)
-        self._database = sqlite3.connect(path, isolation_level=None)
-        for setting in SETTINGS:
-            self._database.execute(f"pragma {setting}")
-        self._run("feedback.sql")
-        self._database.execute("begin")
-
-    def insert(self, tables: Tables) -> None:
-        for name, rows in tables.items():
-            self._database.executemany(INSERTS[name], rows)
-
-    def close(self) -> None:
-        """Add the indexes, then the trigger, which must not run for rows that are already accounted for."""
-        self._database.execute("commit")
-        self._database.execute(f"pragma mmap_size = {MAPPED_BYTES}")
-        self._run("feedback_indexes.sql")
-        self._database.execute("pragma locking_mode = normal")
-        self._database.execute("pragma journal_mode = wal")
-        self._database.close()
-
-    def _run(self, script: str) -> None:
-        self._database.executescript((HERE / script).read_text(encoding="utf-8"))

@@ -1,9 +1,8 @@
 """Writes a made-up source of reactions, `reactions.db`: chat messages, turn logs and what users and the machine say of turns."""
 
 import json
-import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,10 +10,13 @@ from random import Random
 from typing import Any
 from urllib.parse import quote
 
-from dagster_project.demo.feedback import HERE, LAST_DAY, SETTINGS
+from dagster_project.demo.database import NewDatabase
+from dagster_project.demo.feedback import LAST_DAY
 from dagster_project.demo.hazards import RawText
 from dagster_project.demo.reaction_hazards import HAZARDS
+from dagster_project.demo.story import Incident
 from dagster_project.demo.timeline import start_times
+from dagster_project.demo.turn_followed import FollowedTurn
 
 FILE = "reactions.db"
 DAYS = 90
@@ -22,7 +24,6 @@ BATCH_ROWS = 20_000
 FEWEST_REACTIONS = 300  # below that nothing dirty is planted
 HAZARD_EVERY = 35
 MOST_IN_BENCH = 5  # of each hazard: a dirty row costs its whole stretch a careful reading
-MOST_LINKED = 120
 COLUMNS = (
     "id", "user_id", "bundle_id", "agent_id", "conversation_id", "message_id", "role", "text", "hosted_uri", "ts",
     "ttl_days", "user_type", "tags", "embedding", "turn_id", "anchors_text", "search_tsv", "track_id",
@@ -60,52 +61,25 @@ Plan = tuple[float, str | None, str | None, float | None, str | None]  # delay, 
 
 
 def write_reactions(
-    folder: Path, reactions: int, seed: int, *, turns: Path | None = None, is_bench: bool = False
+    folder: Path, reactions: int, seed: int, *, turns: Sequence[FollowedTurn] = (), is_bench: bool = False
 ) -> dict[str, int]:
     """Write `reactions.db` with exactly `reactions` reactions and say how often each thing was planted.
 
-    With `turns`, a written `conversations.db`, some of them are about turns of it. With `is_bench` chat messages are few.
+    With `turns` of `conversations.db`, as many of them are about those. With `is_bench` chat messages are few.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILE
-    for stale in (path, path.with_name(f"{FILE}-wal"), path.with_name(f"{FILE}-shm")):
-        stale.unlink(missing_ok=True)
-    maker = _Maker(reactions, seed, is_bench, _rated_turns(turns, reactions, seed) if turns else [])
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        for setting in SETTINGS:
-            database.execute(f"pragma {setting}")
-        database.executescript((HERE / "reaction_tables.sql").read_text(encoding="utf-8"))
-        database.execute("begin")
-        marks = ", ".join("?" * len(COLUMNS))
+    maker = _Maker(reactions, seed, is_bench, sorted(turns, key=lambda turn: turn.asked_at)[:reactions])
+    with closing(NewDatabase(folder / FILE, "reaction_tables.sql")) as file:
         for rows in maker.batches():
-            database.executemany(f"insert into conv_messages values ({marks})", rows)
+            file.insert("conv_messages", rows, len(COLUMNS))
         for number in maker.raw_texts:
-            database.execute("update conv_messages set text = cast(text as text) where id = ?", [number])
-        database.execute("commit")
-        database.execute("create index conv_messages_conversation on conv_messages (conversation_id, turn_id)")
-        database.execute("pragma locking_mode = normal")
-        database.execute("pragma journal_mode = wal")
+            file.execute("update conv_messages set text = cast(text as text) where id = ?", (number,))
     return dict(maker.planted)
 
 
-def _rated_turns(turns: Path, reactions: int, seed: int) -> list[tuple[str, str, str, float, bool]]:
-    """Some turns of a database of conversations: user, session, turn id, when, and whether its source says it was rejected."""
-    query = (
-        "select user_id, session_id, printf('turn_%06d', turn_number), timestamp, user_feedback_status is 'rejected' "
-        "from turns where typeof(turn_number) = 'integer' and typeof(timestamp) = 'real' and timestamp between 1e9 and 2e9 "
-        "and user_id <> '' and session_id <> '' and user_id <> 'default' and session_id <> 'default' order by 1, 4"
-    )
-    with closing(sqlite3.connect(f"file:{turns}?mode=ro", uri=True)) as database:
-        found = database.execute(query).fetchall()
-    wanted = min(MOST_LINKED, len(found), reactions // 20)
-    return sorted(Random(f"linked {seed}").sample(found, wanted), key=lambda turn: turn[3])
-
-
 class _Maker:
-    def __init__(
-        self, reactions: int, seed: int, is_bench: bool, linked: list[tuple[str, str, str, float, bool]]
-    ) -> None:
+    def __init__(self, reactions: int, seed: int, is_bench: bool, linked: list[FollowedTurn]) -> None:
         self.chance = Random(f"reactions {seed}")
+        self.incident = Incident(LAST_DAY)
         self.is_bench = is_bench
         self.linked = linked
         self.planted: Counter[str] = Counter()
@@ -123,7 +97,7 @@ class _Maker:
         following = next(linked, None)
         left, conversation, user = 0, "", ""
         for number, (pattern, when) in enumerate(zip(patterns, times, strict=True)):
-            while following is not None and following[3] < when:
+            while following is not None and following.asked_at < when:
                 self._linked_turn(following)
                 following = next(linked, None)
             if left == 0:
@@ -155,12 +129,13 @@ class _Maker:
                 if left == 0:
                     return
 
-    def _linked_turn(self, turn: tuple[str, str, str, float, bool]) -> None:
-        user, session, turn_id, when, is_rejected = turn
-        common: Row = {"user_id": user, "conversation_id": session, "turn_id": turn_id}
-        self._log(common, when + 5)
-        agrees = self.chance.random() < 0.85
-        self._reaction(0.9, common, when + 60, "not_ok" if is_rejected == agrees else "ok", "user")
+    def _linked_turn(self, turn: FollowedTurn) -> None:
+        """Most people press what they say next; who is content does so more reliably."""
+        common: Row = {"user_id": turn.user_id, "conversation_id": turn.session_id, "turn_id": turn.turn_id}
+        self._log(common, turn.asked_at + 5)
+        agrees = self.chance.random() < (0.9 if turn.is_rejected else 0.95)
+        reaction = "not_ok" if turn.is_rejected == agrees else "ok"
+        self._reaction(0.9, common, turn.asked_at + 60, reaction, "user")
         self.planted["about_a_turn_of_conversations"] += 1
 
     def _turn(self, age: float, pattern: str, when: float, conversation: str, user: str) -> None:
@@ -174,7 +149,8 @@ class _Maker:
         else:
             self._log(common, when + 5)
         after = when + 10 + self.chance.random() * 600
-        choice = self.chance.choices(("ok", "not_ok", "neutral"), (6, 3, 1))[0]
+        bad_model = self.incident.share(when)
+        choice = self.chance.choices(("ok", "not_ok", "neutral"), (6.5 - 3 * bad_model, 2.5 + 3 * bad_model, 1))[0]
         plan = self._users_plan(pattern, choice) + self._machines_plan(pattern, choice)
         for delay, reaction, origin, confidence, text in plan:
             self._reaction(age, common, after + delay, reaction, origin, confidence, text)

@@ -19,3 +19,6 @@ create table conv_messages (
     search_tsv text,
     track_id text
 );
+
+-- after the rows
+create index conv_messages_conversation on conv_messages (conversation_id, turn_id);

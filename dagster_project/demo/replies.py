@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TypeVar
 
+from dagster_project.demo.private_data import MAKERS
 from dagster_project.demo.texts import Case, Domain, Library, Mistake
 
 Item = TypeVar("Item")
@@ -12,16 +13,22 @@ Item = TypeVar("Item")
 # How often a flawed reply has which flaw; the rest is a mistake in the matter itself.
 FLAW_SHARES = (("short", 0.16), ("vague", 0.10), ("cut", 0.05), ("stray", 0.05), ("repeated", 0.04), ("layout", 0.02))
 POPULAR_QUESTIONS = 30
+DUELS = 8  # of the popular questions of a domain: many people were shown the same two answers to them
+DISSENT = 0.22  # how often the worse of the two is preferred
 
 
 @dataclass(slots=True)
 class Reply:
-    """An answer of the assistant. `flaw` names a defect of the library, or is empty; `mistake` is a factual one."""
+    """An answer of the assistant. `flaw` names a defect of the library, or is empty; `mistake` is a factual one.
+
+    `rival` is the answer that was shown beside it, where people were asked to choose.
+    """
 
     case: Case
     text: str
     flaw: str = ""
     mistake: Mistake | None = None
+    rival: str | None = None
 
 
 @dataclass(slots=True)
@@ -44,18 +51,25 @@ class Writer:
         self.library = library
         self.rng = rng
         self.popular = {
-            name: [(case, self.pick(case.questions)) for case in map(self.pick, [domain.cases] * POPULAR_QUESTIONS)]
+            name: [(case, self.pick(case.questions).bare) for case in map(self.case, [domain] * POPULAR_QUESTIONS)]
             for name, domain in library.domains.items()
         }
 
     def pick(self, items: Sequence[Item]) -> Item:
         return items[int(self.rng.random() * len(items))]
 
-    def question(self, domain: Domain) -> tuple[Case, str]:
-        """A question as one person would put it: usually with a word about why it is asked, so few are equal."""
-        case = self.pick(domain.cases)
-        text = f"{self.pick(domain.openers)} {self.pick(case.questions)}"
-        if self.rng.random() < 0.4:
+    def case(self, domain: Domain) -> Case:
+        return self.pick(self.pick(domain.topics))
+
+    def question(self, domain: Domain, is_later: bool = False) -> tuple[Case, str]:
+        """A question as one person would put it, with a word about why it is asked: hardly two are equal."""
+        rng = self.rng
+        case = self.case(domain)
+        asked = self.pick(case.questions)
+        text = f"{asked.head}{domain.settings.draw(rng)}{asked.tail}"
+        if rng.random() < 0.25:
+            text = f"{self.pick(self.library.links if is_later else self.library.greetings)} {text}"
+        if rng.random() < 0.3:
             text = f"{text} {self.pick(self.library.closers)}"
         return case, text
 
@@ -70,6 +84,35 @@ class Writer:
             return Reply(case, case.answers[self.rng.random() < 0.4])
         mistake = case.mistakes[0]
         return Reply(case, mistake.answer, mistake=mistake)
+
+    def duel(self, domain: Domain) -> tuple[str, Reply]:
+        """A popular question with a wrong and a right answer to it; most people prefer the right one."""
+        case, query = self.popular[domain.name][int(self.rng.random() * DUELS)]
+        mistake, right = case.mistakes[0], case.answers[0]
+        if self.rng.random() < DISSENT:
+            return query, Reply(case, right, rival=mistake.answer)
+        return query, Reply(case, mistake.answer, mistake=mistake, rival=right)
+
+    def invention(self, case: Case) -> Reply:
+        """What the bad model of the incident answers: something that does not exist."""
+        texts = self.library.inventions
+        name = self.pick(texts.invented)
+
+        def told(choices: Sequence[str]) -> str:
+            return self.pick(choices).replace("{invented}", name)
+
+        right = f"There is no {name}. {case.answers[0]}"
+        mistake = Mistake(
+            answer=told(texts.answers), wrong=told(texts.wrong), fix=right, basis=told(texts.basis),
+            flag="incorrect", details=told(texts.details),
+        )  # fmt: skip
+        return Reply(case, mistake.answer, mistake=mistake)
+
+    def private(self, domain: Domain) -> tuple[str, str, str]:
+        """What somebody should not have typed: its kind, the sentence it stands in, and what the assistant says to it."""
+        found = self.pick(self.library.private[domain.name])
+        it = MAKERS[found.kind](self.rng)
+        return found.kind, found.asked.replace("{it}", it), found.told.replace("{it}", it)
 
     def good_text(self, domain: Domain, case: Case) -> str:
         """A right answer, some of the remarks that belong to it, and perhaps an offer."""
@@ -98,10 +141,11 @@ class Writer:
         Even the shortest addition makes the text one of its kind.
         """
         while True:
-            case = self.pick(domain.cases)
+            case = self.case(domain)
             if case is asked:
                 continue
-            text = f"{text}\n\n{self.pick(self.library.related)} {self.pick(case.questions)}\n{self.pick(case.answers)}"
+            question = self.pick(case.questions).bare
+            text = f"{text}\n\n{self.pick(self.library.related)} {question}\n{self.pick(case.answers)}"
             if len(text) >= wanted:
                 return text
 
@@ -143,8 +187,8 @@ class Writer:
         if flaw == "short":
             return case.answers[0]
         if flaw == "stray":
-            other = self.pick(domain.cases)
-            return self.good_text(domain, other if other is not case else domain.cases[0])
+            other = self.case(domain)
+            return self.good_text(domain, other if other is not case else domain.topics[0][0])
         text = self.good_text(domain, case)
         if flaw == "cut":
             words = text[: int(len(text) * (0.4 + 0.4 * self.rng.random()))].split(" ")

@@ -1,6 +1,8 @@
 """Who has AI sessions in the demo: tenants of very different size, their workspaces, slices, people and documents."""
 
+from collections import defaultdict
 from dataclasses import dataclass
+from functools import cached_property
 from random import Random
 from uuid import UUID
 
@@ -13,6 +15,16 @@ TYPES = {
     "architecture": 1400, "requirement": 900, "runbook": 700, "decision": 500, "glossary": 250, "code_sample": 1100,
     "meeting_note": 600,
 }  # fmt: skip
+
+
+# What people use the assistant for, how often, and the types of documents that belong to it: teams have their habits, so most
+# sessions of a kind use the same types.
+TASKS = {
+    "feature": (40, ("requirement", "architecture", "code_sample")),
+    "bug": (30, ("runbook", "code_sample")),
+    "question": (20, ("glossary", "decision")),
+    "summary": (10, ("meeting_note",)),
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +49,13 @@ class Workspace:
     documents: tuple[Document, ...]
     weight: float
     skill: float  # how well the assistant does here
+
+    @cached_property
+    def by_type(self) -> dict[str, list[Document]]:
+        found: dict[str, list[Document]] = defaultdict(list)
+        for document in self.documents:
+            found[document.type].append(document)
+        return found
 
 
 def new_id(rng: Random) -> str:
@@ -65,8 +84,8 @@ def _documents(rng: Random, about: str) -> list[Document]:
     kinds = list(TYPES)
     return [
         Document(
-            new_id(rng), kind := rng.choice(kinds), f"{about} {kind.replace('_', ' ')} {number}",
+            new_id(rng), kind := kinds[number % len(kinds)], f"{about} {kind.replace('_', ' ')} {number}",
             max(50, int(rng.gauss(TYPES[kind], TYPES[kind] / 4))), rng.choice((-0.2, 0.0, 0.0, 0.05, 0.15)),
         )
-        for number in range(1, rng.randint(14, 36))
+        for number in range(1, rng.randint(16, 36))
     ]  # fmt: skip

@@ -2,7 +2,6 @@
 outputs as they were and as people left them, and rows as they should not be."""
 
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,8 +11,10 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dagster_project.demo.feedback import HERE, LAST_DAY, SETTINGS
-from dagster_project.demo.session_places import Workspace, make_workspaces, new_id
+from dagster_project.demo.database import NewDatabase
+from dagster_project.demo.feedback import LAST_DAY
+from dagster_project.demo.session_places import TASKS, Document, Workspace, make_workspaces, new_id
+from dagster_project.demo.story import Incident
 from dagster_project.demo.texts import load_library
 from dagster_project.demo.timeline import DAY, HOUR, epoch, start_times
 
@@ -23,10 +24,11 @@ BATCH_SESSIONS = 10_000
 FEWEST_SESSIONS = 300  # below that nothing dirty is planted
 HAZARD_EVERY, BENCH_HAZARD_EVERY = 120, 20_000
 WIDTHS = {"ai_sessions": 12, "session_feedback": 15, "context_nodes": 8, "session_outputs": 3}
-CATEGORIES = (
-    "missing_context", "wrong_context", "ignored_constraints", "hallucination", "style_mismatch", "other",
-    "OUTDATED_INFO", "WRONG_STYLE", "INCOMPLETE", "incorrect_pattern", "MISSING_CONTEXT",
-)  # fmt: skip
+# What people name as the error, in both vocabularies, and how often.
+CATEGORIES = {
+    "missing_context": 40, "INCOMPLETE": 8, "MISSING_CONTEXT": 6, "ignored_constraints": 14, "incorrect_pattern": 4,
+    "hallucination": 8, "style_mismatch": 6, "WRONG_STYLE": 2, "wrong_context": 5, "OUTDATED_INFO": 3, "other": 4,
+}  # fmt: skip
 ISSUES = ("hallucination", "missed_requirement", "style_issue", "security_concern", "performance_concern")
 WANTED = (
     "The retry policy of the payment service.", "Which tables are still on the old schema.", "Our naming rules for events.",
@@ -51,21 +53,12 @@ Row = tuple[Any, ...]
 
 def write_sessions(folder: Path, sessions: int, seed: int, *, is_bench: bool = False) -> dict[str, int]:
     """Write `sessions.db` with exactly `sessions` sessions and say how often each hazard was planted."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / FILE
-    path.unlink(missing_ok=True)
     writer = _Writer(sessions, seed, is_bench)
-    with closing(sqlite3.connect(path, isolation_level=None)) as database:
-        for setting in SETTINGS:
-            database.execute(f"pragma {setting}")
-        database.executescript((HERE / "session_tables.sql").read_text(encoding="utf-8"))
-        database.execute("begin")
+    with closing(NewDatabase(folder / FILE, "session_tables.sql")) as file:
         for tables in writer.batches():
             for table, rows in tables.items():
-                marks = ", ".join("?" * WIDTHS[table])
-                database.executemany(f"insert into {table} values ({marks})", rows)
-        database.execute("commit")
-    return dict(writer.planted)
+                file.insert(table, rows, WIDTHS[table])
+    return {**writer.planted, "rows": sessions}
 
 
 class _Writer:
@@ -78,6 +71,9 @@ class _Writer:
         cases = [case for domain in load_library().domains.values() for case in domain.cases]
         self.texts = [(answer, case.more) for case in cases for answer in case.answers]
         self.end = epoch(LAST_DAY) + DAY
+        self.incident = Incident(LAST_DAY)
+        self.types = [types for _, types in TASKS.values()]
+        self.type_weights = [weight for weight, _ in TASKS.values()]
 
     def batches(self) -> Iterator[dict[str, list[Row]]]:
         yield {"context_nodes": list(self._nodes())}
@@ -111,7 +107,7 @@ class _Writer:
     def _add_session(self, tables: dict[str, list[Row]], when: float, place: Workspace) -> None:
         rng = self.rng
         session_id = new_id(rng)
-        documents = rng.sample(place.documents, rng.randint(1, 6))
+        documents = self._documents(place)
         tokens = sum(document.tokens for document in documents)
         user = rng.choice(place.users) if rng.random() > 0.01 else "default"
         tables["ai_sessions"].append((
@@ -120,7 +116,8 @@ class _Writer:
             sha256(session_id.encode()).hexdigest() if rng.random() < 0.9 else None, _iso(when),
             _iso(when + rng.expovariate(1 / 900)), _iso(when),
         ))  # fmt: skip
-        luck = 0.68 + place.skill + sum(document.worth for document in documents) / 2 + rng.uniform(-0.2, 0.2)
+        bad_model = self.incident.share(when)
+        luck = 0.74 - 0.35 * bad_model + place.skill + sum(d.worth for d in documents) / 2 + rng.uniform(-0.2, 0.2)
         is_good = rng.random() < luck
         has_output = rng.random() < (0.2 if self.is_bench else 0.35)
         if has_output:
@@ -129,6 +126,23 @@ class _Writer:
         if rng.random() < 0.6:
             changed = round(rng.betavariate(1, 8 if is_good else 2) * 100)
             self._add_feedback(tables["session_feedback"], session_id, when, place, user, is_good, changed, has_output)
+
+    def _documents(self, place: Workspace) -> list[Document]:
+        """Those that belong to the task, one or two of each type; now and then whatever somebody dragged in."""
+        rng = self.rng
+        if rng.random() < 0.08:
+            return rng.sample(place.documents, rng.randint(1, 6))
+        types = rng.choices(self.types, self.type_weights)[0]
+        found = [(place.by_type[kind], 2 if rng.random() < 0.2 else 1) for kind in types]
+        return [document for known, count in found for document in rng.sample(known, min(count, len(known)))]
+
+    def _categories(self, submitted: float) -> list[str]:
+        rng = self.rng
+        if rng.random() < 0.7 * self.incident.share(submitted):
+            return ["hallucination"]
+        names, weights = list(CATEGORIES), list(CATEGORIES.values())
+        drawn = rng.choices(names, weights, k=rng.choice((1, 1, 1, 1, 1, 2, 3)))
+        return list(dict.fromkeys(drawn))
 
     def _add_feedback(
         self, rows: list[Row], session_id: str, when: float, place: Workspace, user: str, is_good: bool, changed: int,
@@ -143,6 +157,8 @@ class _Writer:
         rating = rating.upper() if spelling < 0.15 else rating.title() if spelling < 0.18 else rating
         row = self._feedback(session_id, place, user, rating, is_good, changed, has_output, submitted)
         rows.append(row)
+        self.planted["feedback"] += 1
+        self.planted["late_feedback"] += submitted - when > DAY
         again = rng.random()
         if again < 0.03:  # a retried queue
             rows.append((new_id(rng), *row[1:13], _iso(min(submitted + rng.random() * 3, self.end - 1)), row[14]))
@@ -166,9 +182,7 @@ class _Writer:
             scores = tuple(
                 max(0, min(100, round(rng.gauss(middle, 12)))) if rng.random() < 0.9 else None for _ in range(3)
             )
-        categories = (
-            rng.sample(CATEGORIES, rng.choice((1, 1, 1, 2, 3))) if not is_good and rng.random() < 0.85 else None
-        )
+        categories = self._categories(submitted) if not is_good and rng.random() < 0.85 else None
         issues = rng.sample(ISSUES, rng.choice((1, 1, 2))) if is_reviewed and not is_good else []
         return (
             new_id(rng), place.tenant_id, session_id, rating, json.dumps(categories) if categories else None,

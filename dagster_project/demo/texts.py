@@ -9,15 +9,26 @@ cheap.
 import itertools
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from random import Random
 from typing import Any
+
+from dagster_project.demo.worked_out import more_records
 
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "general")
 QUESTIONS = Path(__file__).parent / "questions"
 SLOT = re.compile(r"\{([A-Za-z_]+)\}")
+SETTING = "\0"  # stands where the setting goes until a question is cut there
+# Slots of a setting that take a number; the others are lists of phrases.toml.
+NUMBERS: dict[str, Sequence[str]] = {
+    "number": [str(number) for number in range(3, 99)],
+    "ticket": [str(number) for number in range(1_003, 9_999, 7)],
+    "count": [f"{number:,}" for number in range(140, 98_000, 170)],
+    "amount": [str(number) for number in range(120, 2_000, 20)],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +44,34 @@ class Mistake:
 
 
 @dataclass(frozen=True, slots=True)
+class Question:
+    """One way to ask for something, cut in two where the setting goes: who asks, and why."""
+
+    head: str
+    tail: str
+
+    @property
+    def bare(self) -> str:
+        return self.head + self.tail
+
+
+class Settings:
+    """Patterns whose slots are independent of each other. There are far more ways to fill them than anybody will draw."""
+
+    def __init__(self, patterns: Iterable[str], slots: Mapping[str, Sequence[str]]) -> None:
+        every = {**slots, **NUMBERS}
+        # Texts and lists to pick from take turns.
+        self._patterns = [
+            [every[piece] if place % 2 else piece for place, piece in enumerate(SLOT.split(pattern))]
+            for pattern in patterns
+        ]
+
+    def draw(self, rng: Random) -> str:
+        pattern = self._patterns[int(rng.random() * len(self._patterns))]
+        return "".join(piece if isinstance(piece, str) else piece[int(rng.random() * len(piece))] for piece in pattern)
+
+
+@dataclass(frozen=True, slots=True)
 class Case:
     """One thing to know, with several ways to ask for it and to answer.
 
@@ -40,7 +79,7 @@ class Case:
     `remarks` are choices of those that do not give a wrong answer away.
     """
 
-    questions: tuple[str, ...]
+    questions: tuple[Question, ...]
     answers: tuple[str, ...]
     more: tuple[str, ...]
     endings: tuple[str, ...]
@@ -50,12 +89,17 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """The cases of one domain, how people lead up to a question there, and what the assistant offers at the end."""
+    """The cases of one domain by topic, why people ask there, and what the assistant offers at the end."""
 
     name: str
-    cases: tuple[Case, ...]
+    topics: tuple[tuple[Case, ...], ...]
+    settings: Settings
     openers: tuple[str, ...]
     offers: tuple[str, ...]
+
+    @property
+    def cases(self) -> tuple[Case, ...]:
+        return tuple(case for topic in self.topics for case in topic)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +113,40 @@ class Defect:
 
 
 @dataclass(frozen=True, slots=True)
+class Inventions:
+    """What a bad model makes up, how it tells, and what people say to it. `{invented}` stands for one of the names."""
+
+    invented: tuple[str, ...]
+    answers: tuple[str, ...]
+    wrong: tuple[str, ...]
+    basis: tuple[str, ...]
+    details: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Private:
+    """Something people should not have typed, and what the assistant says to it. `{it}` stands for the thing."""
+
+    kind: str
+    asked: str
+    told: str
+
+
+@dataclass(frozen=True, slots=True)
 class Library:
     """All texts, ready to be joined."""
 
     domains: Mapping[str, Domain]
     defects: Mapping[str, Defect]
+    greetings: tuple[str, ...]
+    links: tuple[str, ...]
     closers: tuple[str, ...]
     related: tuple[str, ...]
     vague: tuple[str, ...]
     praise: tuple[str, ...]
     complaint: tuple[str, ...]
+    inventions: Inventions
+    private: Mapping[str, tuple[Private, ...]]
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
@@ -104,18 +172,29 @@ def _fill_all(templates: Iterable[str], values: Mapping[str, str]) -> tuple[str,
     return tuple(fill(template, values) for template in templates)
 
 
+def questions_of(templates: Iterable[str], values: Mapping[str, str]) -> tuple[Question, ...]:
+    """Every way to ask for what the values say. Each template has one `{setting}`."""
+    asked = (fill(template, {**values, "setting": SETTING}).split(SETTING) for template in templates)
+    return tuple(Question(head, tail) for head, tail in asked)
+
+
+def records_of(topic: Mapping[str, Any]) -> Iterable[dict[str, str]]:
+    """Each record of a topic with the names of its fields: those written down, and those worked out."""
+    for record in (*topic["rows"], *more_records(topic["fields"])):
+        yield dict(zip(topic["fields"], record, strict=True))
+
+
 def _choices(sentences: tuple[str, ...], at_least: int) -> tuple[str, ...]:
     sizes = range(at_least, len(sentences) + 1)
     return tuple(" ".join(choice) for size in sizes for choice in itertools.combinations(sentences, size))
 
 
 def _cases(topic: Mapping[str, Any]) -> Iterable[Case]:
-    for record in topic["rows"]:
-        values = dict(zip(topic["fields"], record, strict=True))
+    for values in records_of(topic):
         remarks = _fill_all(topic["remarks"], values)
         more = _fill_all(topic["more"], values) + remarks
         yield Case(
-            questions=_fill_all(topic["questions"], values),
+            questions=questions_of(topic["questions"], values),
             answers=_fill_all(topic["answers"], values),
             more=more,
             endings=_choices(more, at_least=2),
@@ -127,7 +206,7 @@ def _cases(topic: Mapping[str, Any]) -> Iterable[Case]:
         )
 
 
-def _expand(pattern: str, slots: Mapping[str, list[str]]) -> Iterable[str]:
+def every_way(pattern: str, slots: Mapping[str, list[str]]) -> Iterable[str]:
     """Every way to fill an opener whose slots are independent of each other."""
     names = sorted({name.lower() for name in SLOT.findall(pattern)})
     for combination in itertools.product(*(slots[name] for name in names)):
@@ -147,8 +226,9 @@ def load_library() -> Library:
         data = _read(name)
         domains[name] = Domain(
             name=name,
-            cases=tuple(case for topic in data["topic"] for case in _cases(topic)),
-            openers=tuple(text for pattern in data["openers"] for text in _expand(pattern, phrases["slots"])),
+            topics=tuple(tuple(_cases(topic)) for topic in data["topic"]),
+            settings=Settings(data["settings"], phrases["slots"]),
+            openers=tuple(text for pattern in data["openers"] for text in every_way(pattern, phrases["slots"])),
             offers=tuple(data["offers"]),
         )
     defects = {
@@ -158,9 +238,20 @@ def load_library() -> Library:
     return Library(
         domains=domains,
         defects=defects,
+        greetings=tuple(phrases["questions"]["greetings"]),
+        links=tuple(phrases["questions"]["links"]),
         closers=tuple(phrases["questions"]["closers"]),
         related=tuple(phrases["answers"]["related"]),
         vague=tuple(phrases["answers"]["vague"]),
         praise=tuple(phrases["reactions"]["praise"]),
         complaint=tuple(phrases["reactions"]["complaint"]),
+        inventions=Inventions(**{name: tuple(texts) for name, texts in phrases["incident"].items()}),
+        private={
+            domain: tuple(
+                Private(each["kind"], each["asked"], each["told"])
+                for each in phrases["private"]
+                if domain in each["domains"]
+            )
+            for domain in DOMAINS
+        },
     )

@@ -11,7 +11,7 @@ from dagster_project.demo.turn_rows import TOPIC_LENGTH, Turn
 from dagster_project.demo.turn_talk import Talk
 
 INTENTS = {"code": "code_help", "creative": "writing", "factual": "information", "planning": "travel_planning"}
-MOST_RATED = 100
+MOST_RATED = 260
 # One clear rating on a response by a known user, one response a session. The order mixes the days.
 SELECT = """
 select session_id, user_id, original_query, original_response, domain, timestamp, rating
@@ -29,7 +29,8 @@ group by session_id having rowid = min(rowid)
 order by rowid * 2654435761 % 1000003, rowid
 limit ?
 """
-AGREEING_SHARE = 0.8
+# How often the next message says what the button said. Who is content hardly ever complains; who is not is at times polite.
+AGREES = {True: 0.97, False: 0.82}
 
 
 def rated_sessions(
@@ -41,7 +42,7 @@ def rated_sessions(
     next_numbers: Counter[str] = Counter()
     for session_id, user_id, query, response, domain, rated_at, rating in _ratings(path, first, end, wanted):
         is_liked = rating == 1
-        agrees = rng.random() < AGREEING_SHARE
+        agrees = rng.random() < AGREES[is_liked]
         counts["rated"] += 1
         counts["next_agrees" if agrees else "next_disagrees"] += 1
         message, sense, answer = _next_message(talk, query, is_liked == agrees)

@@ -157,19 +157,3 @@ def _context(turn: Turn, before: Turn | None) -> str:
     )
     body = "\n\n".join(f"## {title}\n\n{text}" for title, text in sections)
     return f"# Turn {turn.number}\n\n{body}\n"
-
-
-def clear_files(folder: Path) -> None:
-    """Take away what an earlier demo wrote, and nothing else."""
-    for path in (folder / TRANSCRIPTS).glob("[0-9]*.jsonl"):
-        path.unlink()
-    for pattern in ("turn_*", "users/*/turns/turn_*", "archive/turns/turn_*"):
-        for turn_folder in folder.glob(pattern):
-            for name in (CONTEXT, RESPONSE, METADATA):
-                (turn_folder / name).unlink(missing_ok=True)
-            if turn_folder.is_dir() and not any(turn_folder.iterdir()):
-                turn_folder.rmdir()
-    emptied = (*folder.glob("users/*/turns"), *folder.glob("users/*"), *folder.glob("archive/turns"))
-    for path in (*emptied, folder / "users", folder / "archive", folder / TRANSCRIPTS):
-        if path.is_dir() and not any(path.iterdir()):
-            path.rmdir()

@@ -7,6 +7,7 @@ from datetime import date, timedelta
 from random import Random
 
 from dagster_project.demo import turn_hazards
+from dagster_project.demo.story import Incident
 from dagster_project.demo.timeline import DAY, HOUR, epoch, start_times
 from dagster_project.demo.turn_rows import COLUMN, FOLDER, TOPIC_LENGTH, TOPIC_ONLY, TRANSCRIPT, Turn, turn_name
 from dagster_project.demo.turn_talk import REJECTIONS, Remark, Talk
@@ -67,6 +68,7 @@ class Sessions:
         self.end = epoch(demand.last_day + timedelta(days=1))
         self.nobody = User(None, demand.first_number, deque(maxlen=4))
         self.users = [User(_name(number), demand.first_number, deque(maxlen=4)) for number in range(demand.users)]
+        self.incident = Incident(demand.last_day)
         self.places = turn_hazards.place(demand.turns, rng) if demand.has_columns else {}
         self.number = 0
         self.folders_left = demand.folders
@@ -77,7 +79,7 @@ class Sessions:
         wanted, made = self.demand.turns, 0
         starts = self._starts()
         for number, start in enumerate(starts, 1):
-            remarks = self.talk.session()
+            remarks = self.talk.session(self.incident.share(start))
             target = wanted * number / len(starts)
             while made + len(remarks) < target - (SLACK if number < len(starts) else 0):
                 remarks += self.talk.session()

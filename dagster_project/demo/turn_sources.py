@@ -2,7 +2,6 @@
 
 import heapq
 import json
-import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import closing
@@ -10,16 +9,19 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
-from dagster_project.demo.feedback import HERE, LAST_DAY, SETTINGS
+from dagster_project.demo.database import NewDatabase
+from dagster_project.demo.feedback import LAST_DAY
 from dagster_project.demo.hazards import RawText
 from dagster_project.demo.timeline import epoch
 from dagster_project.demo.turn_feedback import MOST_RATED, rated_sessions
-from dagster_project.demo.turn_files import TurnFiles, clear_files
+from dagster_project.demo.turn_files import TurnFiles
+from dagster_project.demo.turn_followed import FollowedTurns
 from dagster_project.demo.turn_rows import COLUMNS, Turn, iso_time, values_of
 from dagster_project.demo.turn_sessions import NAMES, Demand, Sessions
 
 MAIN, FALLBACK = "conversations.db", "conversations_fallback.db"
 OLDER_COLUMN_COUNT = 13
+RAW_TEXT = "update turns set query = cast(query as text) where user_id is ? and turn_number = ?"
 BATCH_TURNS = 10_000
 FOLDERS, FALLBACK_FOLDERS = 100, 40
 FALLBACK_SHARE, MOST_FALLBACK = 6, 400
@@ -40,23 +42,20 @@ def write_turns(
     days: int = 90,
     last_day: date = LAST_DAY,
     feedback: Path | None = None,
+    followed: FollowedTurns | None = None,
     is_bench: bool = False,
 ) -> dict[str, int]:
     """Write `conversations.db` with exactly `turns` rows and say how often each hazard was planted.
 
     Beside it: `conversations_fallback.db` with an older table and some turns more, `transcripts/` and turn folders. With
-    `feedback`, a written `feedback.db`, up to a hundred sessions continue from an answer that was rated there. With
-    `is_bench` all text is in the columns and the one database is all there is.
+    `feedback`, a written `feedback.db`, some sessions continue from an answer that was rated there. `followed` takes up turns
+    for others to react to. With `is_bench` all text is in the columns and the one database is all there is.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    clear_files(folder)
-    for name in (MAIN, FALLBACK):
-        _unlink(folder / name)
     counts: Counter[str] = Counter()
     first, end = epoch(last_day - timedelta(days=days - 1)), epoch(last_day + timedelta(days=1))
     rated: list[list[Turn]] = []
     if feedback is not None:
-        wanted = min(MOST_RATED, turns // 20)
+        wanted = min(MOST_RATED, turns // 10)
         rated = list(rated_sessions(feedback, first, end, wanted, str(seed), counts))
     users = max(len(NAMES), turns // 500) if is_bench else min(len(NAMES), max(8, turns // 100))
     demand = Demand(
@@ -74,9 +73,12 @@ def write_turns(
     sessions = Sessions(demand)
     files = None if is_bench else TurnFiles(folder, counts)
     merged = heapq.merge(sessions.sessions(), rated, key=lambda session: session[0].asked_at)
-    with closing(TurnsFile(folder / MAIN, "turn_tables.sql", "turn_indexes.sql")) as file:
-        for batch in _batches(merged, files):
-            file.insert("turns", [values_of(turn) for turn in batch], _raw_texts(batch))
+    with closing(NewDatabase(folder / MAIN, "turn_tables.sql")) as file:
+        for batch in _batches(merged, files, followed):
+            raw_texts = _raw_texts(batch)
+            file.insert("turns", [values_of(turn) for turn in batch], len(COLUMNS))
+            for key in raw_texts:
+                file.execute(RAW_TEXT, key)
     counts.update(sessions.planted)
     if files is not None:
         counts["rows_fallback"] = _write_fallback(folder / FALLBACK, demand, files, counts)
@@ -86,11 +88,15 @@ def write_turns(
     return dict(counts)
 
 
-def _batches(sessions: Iterable[list[Turn]], files: TurnFiles | None) -> Iterator[list[Turn]]:
+def _batches(
+    sessions: Iterable[list[Turn]], files: TurnFiles | None, followed: FollowedTurns | None
+) -> Iterator[list[Turn]]:
     batch: list[Turn] = []
     for session in sessions:
         if files is not None:
             files.add(session)
+        if followed is not None:
+            followed.add(session)
         batch.extend(session)
         if len(batch) >= BATCH_TURNS:
             yield batch
@@ -131,8 +137,8 @@ def _write_fallback(path: Path, main: Demand, files: TurnFiles, counts: Counter[
             rows.append(_older_row(turn, len(rows), hazard))
             if hazard:
                 counts[hazard] += 1
-    with closing(TurnsFile(path, "turn_tables_older.sql", "turn_indexes_older.sql")) as file:
-        file.insert("turn_index", rows, [])
+    with closing(NewDatabase(path, "turn_tables_older.sql")) as file:
+        file.insert("turn_index", rows, OLDER_COLUMN_COUNT)
     for name, count in sessions.planted.items():
         counts[f"fallback_{name}"] += count
     return len(rows)
@@ -157,37 +163,3 @@ def _older_row(turn: Turn, number: int, hazard: str) -> Row:
         ",".join(json.loads(turn.keywords)),
         turn.folder,
     )
-
-
-def _unlink(path: Path) -> None:
-    for stale in (path, path.with_name(f"{path.name}-wal"), path.with_name(f"{path.name}-shm")):
-        stale.unlink(missing_ok=True)
-
-
-class TurnsFile:
-    """A database of turns under construction; it is complete when it is closed."""
-
-    def __init__(self, path: Path, tables: str, indexes: str) -> None:
-        self._indexes = indexes
-        self._database = sqlite3.connect(path, isolation_level=None)
-        for setting in SETTINGS:
-            self._database.execute(f"pragma {setting}")
-        self._run(tables)
-        self._database.execute("begin")
-
-    def insert(self, table: str, rows: list[Row], raw_texts: list[Row]) -> None:
-        marks = ", ".join("?" * (len(COLUMNS) if table == "turns" else OLDER_COLUMN_COUNT))
-        self._database.executemany(f"insert into {table} values ({marks})", rows)
-        if raw_texts:
-            as_text = f"update {table} set query = cast(query as text) where user_id is ? and turn_number = ?"
-            self._database.executemany(as_text, raw_texts)
-
-    def close(self) -> None:
-        self._database.execute("commit")
-        self._run(self._indexes)
-        self._database.execute("pragma locking_mode = normal")
-        self._database.execute("pragma journal_mode = wal")
-        self._database.close()
-
-    def _run(self, script: str) -> None:
-        self._database.executescript((HERE / script).read_text(encoding="utf-8"))

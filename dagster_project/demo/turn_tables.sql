@@ -18,3 +18,8 @@ create table turns (
     response TEXT,
     PRIMARY KEY (user_id, turn_number)
 );
+
+-- after the rows
+create index idx_session on turns(session_id);
+create index idx_timestamp on turns(timestamp);
+create index idx_feedback_status on turns(user_feedback_status);

@@ -14,3 +14,7 @@ create table turn_index (
     keywords TEXT,
     doc_path TEXT
 );
+
+-- after the rows
+create index idx_turn_number on turn_index(turn_number);
+create index idx_feedback_status on turn_index(user_feedback_status);

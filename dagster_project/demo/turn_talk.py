@@ -25,6 +25,7 @@ REJECTIONS = frozenset((EXPLICIT, REPHRASED, ABANDONED))
 # How a request turns out, and up to which draw of [0, 1).
 FATES = ("smooth", "corrected", "corrected_again", "rephrased", "abandoned", "ignored")
 FATE_LIMITS = (0.64, 0.76, 0.82, 0.89, 0.94)
+BAD_MODEL_FATE_LIMITS = (0.16, 0.46, 0.64, 0.80, 0.94)
 TAILS = ("", "offer", "question", "trifle")
 TAIL_LIMITS = (0.62, 0.8, 0.92)
 
@@ -52,7 +53,8 @@ class Talk:
         self.trifles = phrases.trifles
         self.references = phrases.references
 
-    def session(self) -> list[Remark]:
+    def session(self, bad_model: float = 0.0) -> list[Remark]:
+        """All that is said. `bad_model` is the share of questions about code that go to the model of the incident."""
         rng = self.rng
         remarks: list[Remark] = []
         if rng.random() < 0.05:
@@ -60,7 +62,9 @@ class Talk:
         for number in range(1 + int(4 * rng.random() * rng.random())):
             if number and remarks[-1].sense == DECLINE:
                 break
-            remarks.extend(self._episode(self.scenes[int(rng.random() * len(self.scenes))], bool(number)))
+            scene = self.scenes[int(rng.random() * len(self.scenes))]
+            is_bad_model = scene.domain == "code" and bad_model > 0 and rng.random() < bad_model
+            remarks.extend(self._episode(scene, bool(number), BAD_MODEL_FATE_LIMITS if is_bad_model else FATE_LIMITS))
         return remarks
 
     def phrase(self, name: str) -> str:
@@ -75,10 +79,10 @@ class Talk:
     def _one(self, texts: Texts) -> str:
         return texts[int(self.rng.random() * len(texts))]
 
-    def _episode(self, scene: Scene, is_later: bool) -> Iterator[Remark]:
+    def _episode(self, scene: Scene, is_later: bool, fate_limits: tuple[float, ...]) -> Iterator[Remark]:
         rng = self.rng
         user, sense = self._request(scene, is_later)
-        fate = FATES[bisect(FATE_LIMITS, rng.random())]
+        fate = FATES[bisect(fate_limits, rng.random())]
         if fate == "smooth":
             yield from self._served(scene, user, sense, "")
             return

@@ -39,6 +39,7 @@ class Question:
 class Scene:
     """One thing somebody wants, with all that may be said about it."""
 
+    domain: str
     intents: Texts
     openers: Texts
     keywords: str
@@ -77,6 +78,7 @@ def _scenes(subject: Mapping[str, Any], scene: Mapping[str, Any], questions: tup
 
         goal = fill(scene["goal"], values)
         yield Scene(
+            domain=subject["domain"],
             intents=tuple(subject["intents"]),
             openers=openers,
             keywords=json.dumps(filled(scene["keywords"]), ensure_ascii=False),

@@ -12,6 +12,7 @@ from dagster_project.demo.replies import Reply, Writer
 from dagster_project.demo.texts import Domain
 
 DAY = 86_400.0
+HARMFUL = "harmful"
 TYPE_WEIGHTS = {"correction": 0.3, "preference": 0.2, "rating": 0.1}
 
 
@@ -76,6 +77,13 @@ def new_id(rng: Random) -> str:
 def to_microseconds(seconds: float) -> float:
     """Cut an instant to microseconds; `round` does the same at several times the cost."""
     return int(seconds * 1e6) / 1e6
+
+
+def send_through_api(row: FeedbackRow) -> None:
+    """Seed 0's API takes the id of the response and no texts; what else is known of the response stays in `responses`."""
+    row.original_query = row.original_response = ""
+    row.conversation_context = row.response_timestamp = row.response_confidence = None
+    row.domain, row.escalated_to_claude = "general", 0
 
 
 def text_length(row: FeedbackRow) -> int:
@@ -147,7 +155,7 @@ class Voters:
             row.correction, row.correction_type = criticism.correction, criticism.correction_type
             row.what_was_wrong = criticism.wrong if rng.random() < 0.88 else None
         elif row.feedback_type == "preference":
-            row.preferred_response = criticism.better
+            row.preferred_response = asked.reply.rival or criticism.better
             row.comparison_basis = criticism.basis if rng.random() < 0.85 else None
         else:
             row.flag_type = criticism.flag
@@ -162,7 +170,15 @@ class Voters:
         row = copy(previous)
         draw = rng.random()
         gap = 20 + 900 * rng.random()
-        if draw < 0.4 or previous.feedback_type != "rating":
+        mistake = asked.reply.mistake
+        if previous.rating == 1 and previous.feedback_type == "rating" and mistake and mistake.flag == HARMFUL:
+            # liked by one, reported by another, who was shown no more than the answer's id
+            row.feedback_type, row.rating = "flag", 1
+            row.flag_type, row.flag_details = HARMFUL, mistake.details
+            row.user_id, row.session_id = self.user_id(), f"sess_{new_id(rng)}"
+            send_through_api(row)
+            self.planted["liked_and_reported"] += 1
+        elif draw < 0.4 or previous.feedback_type != "rating":
             gap = 0.2 + 4 * rng.random()
             self.planted["double_click"] += 1
         elif draw < 0.65:

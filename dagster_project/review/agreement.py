@@ -14,6 +14,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.review.decisions import VERDICTS
+from dagster_project.rounding import round_half_up, share
 
 SEED, DRAWS = 1969, 10_000
 JEFFREYS = 0.5
@@ -108,11 +109,11 @@ def cohens_kappa(both: int, only_first: int, only_second: int, neither: int) -> 
             None,
             f"{counted}, all of them {only}: without a second kind Cohen's kappa is not defined",
         )
-    kappa = (n * agreed - by_chance) / (n * n - by_chance)
+    kappa = share(n * agreed - by_chance, n * n - by_chance)
     low, high = _interval(both, only_first, only_second, neither)
     low, high = min(low, kappa), max(high, kappa)
     text = f"Cohen's kappa {kappa:.2f}, 95 % interval {low:.2f} to {high:.2f}; {counted}"
-    return Agreement(n, agreed, round(kappa, 6), round(low, 6), round(high, 6), text)
+    return Agreement(n, agreed, kappa, round_half_up(low), round_half_up(high), text)
 
 
 def _interval(*cells: int) -> tuple[float, float]:

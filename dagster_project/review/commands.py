@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagster_project import config as configuration
+from dagster_project.terminal import hand_over_json
 
 if TYPE_CHECKING:
     from dagster_project.review.decisions import Decisions
@@ -26,6 +27,13 @@ Reviewer = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="For programs.")]
 Note = Annotated[str, typer.Option(help="A remark that is kept with the verdict.")]
+Queue = Annotated[
+    str | None,
+    typer.Option(
+        help="safety (harmful flags) or corrections (answers rated down); default: what is to be judged.",
+        show_default=False,
+    ),
+]
 Ids = Annotated[list[str], typer.Argument(metavar="ID...")]
 
 
@@ -97,10 +105,14 @@ def list_items(
     limit: Annotated[int, typer.Option(min=1, help="How many to show.")] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="All of them, one JSON object a line.")] = False,
     reviewer: Reviewer = None,
+    queue: Queue = None,
 ) -> None:
     """What waits for you, most valuable first."""
     from dagster_project.review.desk import listed  # noqa: PLC0415
 
+    if queue is not None:
+        _list_queue(context, queue, everything, limit, as_json)
+        return
     desk = open_desk(context, reviewer)
     status = desk.status()
     items = desk.items if everything else desk.waiting()
@@ -115,17 +127,51 @@ def list_items(
     typer.echo(f"{len(items):,} {what}" + (f", the first {limit} shown" if len(items) > limit else ""))
 
 
+def _list_queue(context: typer.Context, queue: str, everything: bool, limit: int, as_json: bool) -> None:
+    from dagster_project.lookups import published  # noqa: PLC0415
+    from dagster_project.review import settling  # noqa: PLC0415
+
+    lake = published(settings_of(context))
+    name = settling.check_queue(queue)
+    rows = settling.waiting(lake, name) + (settling.settled(lake, name) if everything else [])
+    if as_json:
+        for row in rows:
+            hand_over_json(row, indent=None)
+        return
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 200
+    for row in rows[:limit]:
+        typer.echo(settling.listed(row, columns))
+    count = sum(row["status"] == "open" for row in rows)
+    done = f", {len(rows) - count:,} settled" if everything else ""
+    typer.echo(f"{count:,} open{done}" + (f", the first {limit} shown" if len(rows) > limit else ""))
+
+
 @review_app.command("next")
-def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewer = None) -> None:
+def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewer = None, queue: Queue = None) -> None:
     """Show the most valuable item that waits for you."""
     from dagster_project.review.desk import told  # noqa: PLC0415
 
+    if queue is not None:
+        _next_of_queue(context, queue, as_json)
+        return
     desk = open_desk(context, reviewer)
     item = next(iter(desk.waiting()), None)
     if as_json:
         typer.echo("null" if item is None else _json_of(item, desk.status()[item.id]))
     else:
         typer.echo(f"nothing waits for {desk.reviewer}" if item is None else told(item))
+
+
+def _next_of_queue(context: typer.Context, queue: str, as_json: bool) -> None:
+    from dagster_project.lookups import published  # noqa: PLC0415
+    from dagster_project.review import settling  # noqa: PLC0415
+
+    lake = published(settings_of(context))
+    row = next(iter(settling.waiting(lake, settling.check_queue(queue))), None)
+    if as_json:
+        hand_over_json(row)
+    else:
+        typer.echo("nothing is open" if row is None else settling.told(row))
 
 
 def _json_of(item: "ReviewItem", status: str) -> str:
@@ -160,6 +206,35 @@ def undo(
     """Take back your verdict on an example: to you it is undecided again."""
     desk = open_desk(context, reviewer)
     typer.echo(f"taken back: {desk.reviewer}'s verdict on {_shown(desk.undo(example_id))}")
+
+
+@review_app.command()
+def settle(
+    context: typer.Context,
+    ids: Ids,
+    note: Annotated[str, typer.Option(help="What became of it.")],
+    reviewer: Reviewer = None,
+) -> None:
+    """Settle harmful flags or correction requests by their ids: they leave their queue, the note stays."""
+    _settle(context, "settle", ids, note, reviewer)
+
+
+@review_app.command()
+def reopen(context: typer.Context, ids: Ids, note: Note = "", reviewer: Reviewer = None) -> None:
+    """Take back that something is settled: the next run has it in its queue again."""
+    _settle(context, "reopen", ids, note, reviewer)
+
+
+def _settle(context: typer.Context, verb: str, ids: list[str], note: str, reviewer: str | None) -> None:
+    from dagster_project.lookups import published  # noqa: PLC0415
+    from dagster_project.review import settling  # noqa: PLC0415
+    from dagster_project.review.desk import reviewer_name  # noqa: PLC0415
+
+    lake = published(settings_of(context))
+    name = reviewer_name(reviewer or (context.parent.params.get("reviewer") if context.parent else None))
+    act, done = {"settle": (settling.settle, "settled"), "reopen": (settling.reopen, "reopened")}[verb]
+    for feedback_id in act(lake, ids, note, name):
+        typer.echo(f"{done} {_shown(feedback_id)} as {name}")
 
 
 @review_app.command("import")

@@ -14,7 +14,8 @@ import polars as pl
 from dagster_project.errors import GristmillError
 
 VERDICTS = ("approved", "rejected")
-WORDS = (*VERDICTS, "undone", "noted")
+SETTLING = ("settled", "reopened")  # of a safety flag or a correction request (F12)
+WORDS = (*VERDICTS, "undone", "noted", *SETTLING)
 LINE_SCHEMA = pl.Schema(
     {
         "example_id": pl.String, "verdict": pl.String, "reviewer": pl.String, "note": pl.String,

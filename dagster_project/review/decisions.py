@@ -10,6 +10,9 @@ What holds: per example, every reviewer has one voice, their latest verdict in t
 unless taken back. The majority holds; a tie is `disputed`, which is neither approved nor rejected: nothing leaves for training
 until somebody changes their mind or a third person decides. An approval is of the texts that were seen and lapses when they
 change; a rejection stays until it is taken back, because an edit must not bring back what a person refused.
+
+The same log says what became of safety flags and correction requests (F12): `settled`, with a note, by whoever took care of
+it, and `reopened`. There is nothing to vote on: the latest line about a feedback row holds, whoever wrote it.
 """
 
 import fcntl
@@ -21,7 +24,7 @@ from pathlib import Path
 import polars as pl
 
 from dagster_project.errors import GristmillError
-from dagster_project.review.decision_lines import LOG_SCHEMA, VERDICTS, Decision, is_whole, parse_log
+from dagster_project.review.decision_lines import LOG_SCHEMA, SETTLING, VERDICTS, Decision, is_whole, parse_log
 
 __all__ = ["VERDICTS", "Decision", "Decisions"]
 
@@ -82,9 +85,19 @@ class Decisions:
     # --- reading -------------------------------------------------------------------------------------------------
 
     def log(self) -> pl.DataFrame:
-        """Every valid line in the order it was written, with its number."""
+        """Every valid line about a reviewed item in the order it was written, with its number."""
         self._refresh()
-        return self._log
+        return self._log.filter(~pl.col("verdict").is_in(SETTLING))
+
+    def settled(self) -> pl.DataFrame:
+        """The feedback rows that are settled (F12): feedback_id, reviewer, note, settled_at."""
+        self._refresh()
+        latest = self._log.filter(pl.col("verdict").is_in(SETTLING)).unique("example_id", keep="last")
+        return (
+            latest.filter(pl.col("verdict") == "settled")
+            .select(feedback_id="example_id", reviewer="reviewer", note="note", settled_at="decided_at")
+            .sort("feedback_id")
+        )
 
     def problems(self) -> list[str]:
         """One sentence for each line that had to be left out."""

@@ -8,15 +8,16 @@ from pathlib import Path
 
 import polars as pl
 
-from dagster_project.lake import Lake, Move
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.code_identity import code_identity
+from dagster_project.lake import Lake
+from dagster_project.mill_run import MillRun
+from dagster_project.placing import Move, move_file
 from dagster_project.review.batch import batch_path, batch_text, kept_entries
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.queue import EXAMPLES, QUEUE, REVIEWS, first_in_queue, with_texts
 from dagster_project.review.texts import example_texts, scan
 
 PENDING, APPROVED = "pending_review", "approved"
-CODE = tuple(f"review/{name}.py" for name in ("batch", "handout", "items", "queue", "texts", "user_remarks"))
 
 
 @dataclass
@@ -32,8 +33,7 @@ class Handout:
     def lay_out(self) -> None:
         """Do it, for a run that publishes nothing else."""
         for built, target in self.moves:
-            target.parent.mkdir(exist_ok=True)
-            built.replace(target)
+            move_file(built, target)
         self.clear_away()
 
     def clear_away(self) -> None:
@@ -43,7 +43,7 @@ class Handout:
 
 def handout_inputs(run: MillRun) -> str:
     """What the files depend on besides the tables of the lake (G12)."""
-    return f"{code_hash(*CODE)} {run.config.review_batch}"
+    return f"{code_identity(__name__)} {run.config.review_batch}"
 
 
 def is_laid_out(run: MillRun) -> bool:

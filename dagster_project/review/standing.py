@@ -9,7 +9,7 @@ from dagster_project.review.items import content_hashes
 from dagster_project.review.texts import scan, texts_of_judged_corrections
 from dagster_project.tables import store
 
-TABLE, ANSWERS = "core__reviews", "core__distilled_answers"
+TABLE, ANSWERS, SETTLED = "core__reviews", "core__distilled_answers", "core__settlements"
 
 
 def bring_reviews_up_to_date(run: MillRun) -> list[str]:
@@ -22,6 +22,11 @@ def bring_reviews_up_to_date(run: MillRun) -> list[str]:
     current = decisions.current(_contents(run.lake, judged)).rename({"verdict": "review_verdict"})
     store(run.lake, TABLE, [current.select("example_id", "review_verdict", "reviewer", "note", "decided_at")])
     return decisions.problems()
+
+
+def bring_settlements_up_to_date(run: MillRun) -> None:
+    """Store which safety flags and correction requests are settled, by whom and with what note (F12)."""
+    store(run.lake, SETTLED, [Decisions(run.lake.home).settled()])
 
 
 def _contents(lake: Lake, judged: pl.Series) -> pl.DataFrame:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from dagster_project import parquet
 from dagster_project.contracts import TABLES
 from dagster_project.distilled_answers import merged
 from dagster_project.lake import Lake
@@ -55,4 +56,4 @@ def texts_of_judged_corrections(lake: Lake, ids: pl.Series) -> pl.DataFrame:
 def scan(lake: Lake, table: str, days: Iterable[object] | None = None) -> pl.LazyFrame:
     partitions = None if days is None else sorted(f"event_date={day}" for day in days)
     files = lake.files(table, partitions)
-    return pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[table].empty().lazy()
+    return parquet.scan(files) if files else TABLES[table].empty().lazy()

@@ -1,25 +1,29 @@
 """What the set logic needs to know of each feedback row: vocabularies, keys, lengths; no text but short comments.
 
 Computed once per day, while the day's text is in memory, and kept (`core__feedback_keys`); everything that depends on
-other rows is SQL over this table. Keys of 64 bits are only compared within the same answer, prompt or response.
+other rows is SQL over this table. Keys of 64 bits are only compared within the same answer, prompt or response. An empty
+text is equal to no other text (F1): its keys are null.
 """
 
 import polars as pl
 
 from dagster_project.instants import INSTANT
 from dagster_project.signals.error_type import error_type
-from dagster_project.signals.text_keys import has_text, normal_answers, normal_prompts, prompt_keys
+from dagster_project.signals.text_keys import has_text, loose_answers, normal_answers, normal_prompts, prompt_keys
+from dagster_project.signals.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.sources.feedback import CONTENT, CORRECTION_TYPES, DOMAINS, FLAG_TYPES, known_or, word
 from dagster_project.training.templates import correction_output
 
 COMMENT_LENGTH = 80
+WHOLE_CORRECTIONS = ("full_replacement", "clarification")  # others mend a part and never stand as an answer (F6)
+LONG_ANSWER, LEAST_SHARE_PCT = 100, 30
 NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
 
 
 def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     """One row per entry, in the same order."""
     hashes = prompt_keys(entries["original_query"], split_key).with_columns(
-        normal_answers(entries["original_response"]).hash().alias("answer_hash"),
+        _hash_or_null(normal_answers(entries["original_response"])).alias("answer_hash"),
         _hash_or_null(normal_answers(entries["correction"])).alias("correction_hash"),
         _hash_or_null(normal_answers(entries["preferred_response"])).alias("preferred_hash"),
     )
@@ -27,6 +31,13 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         thread_keys(hashes.select("prompt_key", entries["conversation_context"])).alias("thread_key")
     )
     rows = entries.hstack(hashes).with_columns(
+        has_text("original_query").alias("has_query"), has_text("original_response").alias("has_answer")
+    )
+    rows = rows.with_columns(
+        pl.when("has_query").then("thread_key").alias("thread_key"),
+        pl.when("has_answer").then("answer_hash").alias("answer_hash"),
+    )
+    rows = rows.with_columns(
         word("feedback_type").alias("feedback_type"),
         _known_id("user_id").alias("user_id"),
         _known_id("session_id").alias("session_id"),
@@ -39,11 +50,13 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         pl.when("is_comment").then(pl.lit("rating")).otherwise("feedback_type").alias("effective_type"),
         _voter().alias("voter_id"),
     )
+    rows = rows.with_columns(pl.when(pl.col("effective_type") == "rating").then("rating_sentiment").alias("sentiment"))
     is_rating = pl.col("effective_type") == "rating"
     is_correction = pl.col("effective_type") == "correction"
     said = pl.when(~is_rating).then(pl.struct("feedback_type", *CONTENT).hash())
+    has_texts = pl.col("has_query") & pl.col("has_answer")
     rows = rows.with_columns(
-        pl.struct("thread_key", "answer_hash").hash().alias("answer_key"),
+        pl.when(has_texts).then(pl.struct("thread_key", "answer_hash").hash()).alias("answer_key"),
         pl.struct(pl.col("voter_id"), pl.col("response_id"), is_rating.alias("is_rating"), said.alias("said"))
         .hash()
         .alias("voice_key"),
@@ -58,7 +71,7 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         "event_date",
         "feedback_type",
         "effective_type",
-        pl.when(is_rating).then("rating_sentiment").alias("sentiment"),
+        "sentiment",
         pl.when("is_comment").then("correction").alias("comment"),
         "rating",
         "rating_scale",
@@ -79,8 +92,8 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         .then(pl.col("comparison_basis").str.len_chars())
         .cast(pl.Int64)
         .alias("comparison_basis_length"),
-        has_text("original_query").alias("has_query"),
-        has_text("original_response").alias("has_answer"),
+        "has_query",
+        "has_answer",
         "prompt_key",
         "split",
         "voice_key",
@@ -90,7 +103,44 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         "correction_hash",
         "preferred_hash",
         _record_hash(rows).alias("record_hash"),
+        *_target_signs(rows),
     )
+
+
+def _target_signs(rows: pl.DataFrame) -> list[pl.Series]:
+    """What speaks against an answer as the better one of a pair, or as the answer to give (F6, T1). For rows with texts."""
+    kind, has_texts = rows["effective_type"], rows["answer_key"].is_not_null()
+    is_voted = rows["sentiment"].is_in(["positive", "negative"]) & has_texts
+    is_whole = rows["correction_word"].is_in(WHOLE_CORRECTIONS).fill_null(False)
+    is_pair = (((kind == "correction") & is_whole) | (kind == "preference")) & has_texts
+    pairs = rows.filter(is_pair).select(
+        "original_response", "correction", "effective_type",
+        pl.coalesce(pl.when(pl.col("effective_type") == "correction").then("correction"), "preferred_response").alias("better"),
+    )  # fmt: skip
+    fragments = pairs.select(
+        (pl.col("effective_type") == "correction")
+        & (pl.col("original_response").str.len_chars() >= LONG_ANSWER)
+        & (100 * pl.col("correction").str.len_chars() < LEAST_SHARE_PCT * pl.col("original_response").str.len_chars())
+    ).to_series()
+    respaced = _loose(pairs["better"]) == _loose(pairs["original_response"])
+    is_taught = is_pair | ((rows["sentiment"] == "positive").fill_null(False) & has_texts)
+    taught = rows.filter(is_taught).select(
+        pl.when(kind.filter(is_taught) == "correction").then("correction")
+        .when(kind.filter(is_taught) == "preference").then("preferred_response").otherwise("original_response").alias("target"),
+        pl.concat_str("conversation_context", "original_query", separator="\n\n", ignore_nulls=True).alias("asked"),
+    )  # fmt: skip
+    unseen = talks_of_unseen_attempt(taught["target"], taught["asked"])
+    return [
+        _scattered(fragments, is_pair).alias("is_fragment"),
+        _scattered(respaced, is_pair).alias("is_respaced"),
+        _scattered(_loose(rows["original_response"].filter(is_voted)).hash(), is_voted).alias("loose_hash"),
+        _scattered(unseen, is_taught).alias("is_unseen_attempt"),
+    ]
+
+
+def _loose(answers: pl.Series) -> pl.Series:
+    """Space before and after an answer is none of its own (G10), so it cannot make code of its first line."""
+    return loose_answers(normal_answers(answers))
 
 
 def thread_keys(rows: pl.DataFrame) -> pl.Series:

@@ -28,6 +28,8 @@ _QUOTED = r'''"[^"\\\x00-\x1f]*"'''
 _VALUE = rf"(?:{_STRING}|{_QUOTED}|None|True|False|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)"
 PLAIN_REPR = rf"^\{{{_STRING}: {_VALUE}(?:, {_STRING}: {_VALUE})*\}}$"
 MOST_DOUBLE_QUOTES = 2
+# A longer text is not parsed as a literal: keys of equal hash, ever so many whole numbers, take a dict quadratic time.
+MOST_LITERAL_CHARS = 65_536
 AROUND_QUOTED = r'^([^"]*)("[^"]*")?([^"]*)$'
 NAMES = {"None": "null", "True": "true", "False": "false"}
 
@@ -73,7 +75,10 @@ def _literals_as_json(bodies: pl.Series) -> pl.Series:
     before, quoted, after = parts.get_columns()
     changed = pl.select(pl.concat_str(_changed(before), quoted.fill_null(""), _changed(after))).to_series()
     places = (~is_plain).arg_true()
-    return changed.scatter(places, [_literal_as_json(body) for body in bodies.gather(places)])
+    others = bodies.gather(places)
+    is_short = others.str.len_chars() <= MOST_LITERAL_CHARS
+    literals = [_literal_as_json(body) if short else None for body, short in zip(others, is_short, strict=True)]
+    return changed.scatter(places, literals)
 
 
 def _changed(texts: pl.Series) -> pl.Series:

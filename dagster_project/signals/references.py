@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from dagster_project.rounding import rounded_array
 from dagster_project.signals.similarity import DECIMALS, LONGEST_TEXT, TextModel, unit_vectors
 
 if TYPE_CHECKING:
@@ -263,12 +264,12 @@ def _best_of_thread(
     import numpy as np  # noqa: PLC0415
 
     age = said[:, None] - happened[None, :]
-    near = np.clip(np.round(messages @ turns.T, DECIMALS), -1.0, 1.0)
+    near = np.clip(rounded_array(messages @ turns.T, DECIMALS), -1.0, 1.0)
     recency = np.exp2(np.maximum(age, 0) / (-HALF_LIFE_DAYS * _DAY))
-    score = np.rint((SIMILARITY_SHARE * near + RECENCY_SHARE * recency) * 10.0**SCORE_DECIMALS)
+    score = rounded_array(SIMILARITY_SHARE * near + RECENCY_SHARE * recency, SCORE_DECIMALS)
     # One number to order by, for equal scores the earlier column; both are whole numbers far below 2^53.
     width = len(happened)
-    order = score * width - np.arange(width)
+    order = np.rint(score * 10.0**SCORE_DECIMALS) * width - np.arange(width)
     order[(age <= 0) | (age > OLDEST_DAYS * _DAY)] = -np.inf
     if skip_last:
         last = np.count_nonzero(age <= 0, axis=1)
@@ -282,7 +283,7 @@ def _best_of_thread(
     best = np.take_along_axis(best, np.argsort(-np.take_along_axis(order, best, axis=1), axis=1), axis=1)
     message, rank = np.nonzero(np.take_along_axis(order, best, axis=1) > -np.inf)
     turn = best[message, rank]
-    return message, rank + 1, turn, score[message, turn] / 10.0**SCORE_DECIMALS, near[message, turn]
+    return message, rank + 1, turn, score[message, turn], near[message, turn]
 
 
 def best_targets(

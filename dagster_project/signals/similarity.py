@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import polars as pl
 
 from dagster_project.errors import GristmillError
+from dagster_project.rounding import rounded
 
 if TYPE_CHECKING:
     import numpy as np
@@ -118,5 +119,5 @@ def similarities(first: pl.Series, second: pl.Series, model: TextModel) -> pl.Se
         some = linked.slice(start, BATCH_TEXTS)
         one, other = vectors[some["vector"].to_numpy()], vectors[some["vector_second"].to_numpy()]
         found[start : start + some.height] = np.einsum("ij,ij->i", one, other)
-    cosines = linked.select("place", pl.Series("similarity", found).clip(-1.0, 1.0).round(DECIMALS))
+    cosines = linked.select("place", rounded(pl.lit(pl.Series("similarity", found)).clip(-1.0, 1.0), DECIMALS))
     return pairs.join(cosines, on="place", how="left", maintain_order="left")["similarity"]

@@ -22,6 +22,19 @@ _SPACES_TO_FOLD = f"(?:[{_OTHER_SPACE}]| [{_ANY_SPACE}])[{_ANY_SPACE}]*"
 _ASCII_SPACES_TO_FOLD = r"(?:[\t\n\x0b\x0c\r\x1c-\x1f]| [\t\n\x0b\x0c\r\x1c-\x1f ])[\t\n\x0b\x0c\r\x1c-\x1f ]*"
 _ODD_ASCII = ["  ", "\t", "\n", "\x0b", "\x0c", "\r", "\x1c", "\x1d", "\x1e", "\x1f"]
 
+# Code in Markdown. A linear-time engine cannot count the signs of a fence and compare, so the lengths are listed.
+_EDGE = "\x00"  # around a block of code; the contract lets no NUL into a text (G5)
+_INDENT = r"(?: {4}| {0,3}\t)"
+_CODE_LINE = rf"\n{_INDENT}[^\n]*[^ \t\n][^\n]*"
+_INDENTED = rf"\n[ \t]*{_CODE_LINE}(?:(?:\n[ \t]*)*{_CODE_LINE})*\n"
+_FENCED = [
+    rf"^[ \t]*{mark}{{{length}}}[^{mark}\n]*\n(?:[^\n]*\n)*?[ \t]*{mark}{{{least},}}[ \t]*$"
+    for mark in "`~"
+    for length, least in (("3", 3), ("4", 4), ("5", 5), ("6,", 6))
+]
+_OPEN_FENCED = [rf"^[ \t]*{mark}{{3,}}[^{mark}\n]*\n(?s:.*)\z" for mark in "`~"]
+_CODE = rf"(?m){'|'.join([*_FENCED, *_OPEN_FENCED, _INDENTED])}"
+
 
 def has_text(column: str) -> pl.Expr:
     """Not null, and not blank after trimming. Looks for a first character instead of copying the text."""
@@ -51,6 +64,42 @@ def normal_answers(texts: pl.Series) -> pl.Series:
 
 def _normal_answer(texts: pl.Series) -> pl.Series:
     return texts.str.normalize("NFC").str.replace_all("\r\n", "\n", literal=True).str.strip_chars(SPACES)
+
+
+def loose_answers(texts: pl.Series) -> pl.Series:
+    """A form in which two answers are equal exactly if they are equal but for white space outside code (T1, tie).
+
+    NFC, CRLF to LF, and no white space at all outside code. Code stays to the letter: fences (``` or ~~~, as deep as a list
+    may indent them) with all between them, up to a fence of the same sign and at least that length alone on its line, or
+    the end of the text; and lines that begin with 4 spaces or a tab, from a blank line or the begin of the text on up to
+    the next line that is neither so nor blank. Space at the end of the text is nothing, as in G10.
+    """
+    texts = _where_needed(texts, _is_non_ascii(texts), lambda some: some.str.normalize("NFC"))
+    has_code = texts.str.contains_any(["```", "~~~"]) | texts.str.contains(rf"(?m)^{_INDENT}")
+    return _where_needed(_where_needed(texts, ~has_code, _without_space), has_code, _loose_around_code)
+
+
+def _loose_around_code(texts: pl.Series) -> pl.Series:
+    """Texts are cut before and after every block of code; every second piece is code."""
+    texts = texts.str.replace_all("\r\n", "\n", literal=True).str.strip_chars_end(SPACES)
+    marked = ("\n\n" + texts + "\n").str.replace_all(_CODE, f"{_EDGE}${{0}}{_EDGE}")
+    pieces = marked.str.split(_EDGE).rename("piece").to_frame().with_row_index("row").explode("piece")
+    is_code = pieces.select(pl.int_range(pl.len()).over("row") % 2 == 1).to_series()
+    loose = _where_needed(pieces["piece"], ~is_code, _without_space)
+    loose = _where_needed(loose, is_code, _code_alone)
+    return pieces.select("row", loose).group_by("row", maintain_order=True).agg(pl.col("piece").str.join())["piece"]
+
+
+def _code_alone(blocks: pl.Series) -> pl.Series:
+    """Without the space before and after fences, and without the blank line before indented code."""
+    return blocks.str.strip_chars(" \t").str.replace(r"^\n[ \t]*\n", "\n")
+
+
+def _without_space(texts: pl.Series) -> pl.Series:
+    """Plain spaces go by themselves: most texts have few others, and a literal is found many times faster."""
+    texts = texts.str.replace_all(" ", "", literal=True)
+    is_spaced = texts.str.contains(f"[{_ANY_SPACE}]")
+    return _where_needed(texts, is_spaced, lambda some: some.str.replace_all(f"[{_ANY_SPACE}]", ""))
 
 
 def _is_non_ascii(texts: pl.Series) -> pl.Series:

@@ -1,7 +1,7 @@
 """PandaAI conversations (seed 1): what `turn_index.db` and the files beside it hold, and how a row becomes one of ours.
 
 Two generations of one table: `turns`, and the older `turn_index`. The text is often in neither; `turn_texts.py` finds it.
-Only row-local rules live here. What the next message says of a turn is `turn_pairs.py`'s.
+Only what depends on one row lives here; what it must be is its schema's. What the next message says of a turn is `turn_pairs.py`'s.
 """
 
 import os
@@ -12,7 +12,6 @@ import polars as pl
 
 from dagster_project.extract import SqliteDatabase, TableSpec
 from dagster_project.instants import day_numbers, instant, repair_milliseconds
-from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import strings_at
 from dagster_project.source_database import SourceDatabase
 from dagster_project.sources.feedback import word
@@ -176,13 +175,3 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
     )
     rows = rows.with_columns(instant(pl.col("timestamp")).alias("occurred_at"), mapped.alias("source_correction_type"))
     return rows.with_columns(pl.col("occurred_at").dt.date().alias("event_date"))
-
-
-def rules_of(spec: TableSpec) -> tuple[Rule, ...]:
-    """A turn needs its number and its time; everything else may be unknown."""
-    time = spec.event_time
-    return (
-        Rule("missing:turn_number", pl.col("turn_number").is_null()),
-        Rule(f"missing:{time}", pl.col("timestamp").is_null()),
-        Rule(f"out_of_range:{time}", pl.col("timestamp").is_not_null() & pl.col("occurred_at").is_null()),
-    )

@@ -1,7 +1,8 @@
 """SAM distillation (seed 2): three generations of tables side by side, and how a row of each becomes one of ours.
 
-Only row-local rules live here: repairs (G1), the contract (D1) and the vocabularies. Which rows are one interaction (D2)
-is decided in SQL over the keys of `signals/interaction_keys.py`; their texts are merged in `distilled_answers.py`.
+Only what depends on one row lives here: columns, repairs (G1, D1) and vocabularies; what a row must be is its schema's.
+Which rows are one interaction (D2) is decided in SQL over the keys of `signals/interaction_keys.py`; their texts are
+merged in `distilled_answers.py`.
 """
 
 from collections.abc import Mapping
@@ -10,7 +11,6 @@ import polars as pl
 
 from dagster_project.extract import TableSpec
 from dagster_project.instants import instant, repair_milliseconds
-from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import json_kinds
 from dagster_project.sources.feedback import word
 
@@ -207,27 +207,6 @@ def mended_json(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     notes = [pl.when(filled[c] & ~pl.lit(good[c])).then(pl.lit(f"bad_json:{c}")) for c in shapes]
     marked = rows.with_columns(pl.concat_list("repairs", *notes).list.drop_nulls().alias("repairs"))
     return marked.with_columns(pl.when(pl.lit(good[c])).then(pl.col(c)).alias(c) for c in shapes)
-
-
-def _missing(column: str) -> Rule:
-    absent = pl.col(column).is_null()
-    return Rule(f"missing:{column}", absent | (pl.col(column) == "") if column in ("id", "example_id") else absent)
-
-
-def _outside(column: str, least: float, most: float) -> Rule:
-    return Rule(f"out_of_range:{column}", ~pl.col(column).is_between(least, most))
-
-
-def rules_of(spec: TableSpec) -> tuple[Rule, ...]:
-    """D1. Every rule names the column it blames after the colon."""
-    rules = [_missing(column) for column in spec.required]
-    if spec.event_time:
-        is_wrong = pl.col("created_at").is_not_null() & pl.col("occurred_at").is_null()
-        rules.append(Rule("out_of_range:created_at", is_wrong))
-    ranges = {"sam_confidence": (0, 1), "complexity": (1, 10), "approved": (0, 1), "success": (0, 1)}
-    ranges["human_reviewed"] = (-1, 1) if spec is EXAMPLES else (0, 1)
-    rules += [_outside(column, *limits) for column, limits in ranges.items() if column in spec.columns]
-    return tuple(rules)
 
 
 def known_reasoning_type(column: str) -> pl.Expr:

@@ -1,15 +1,14 @@
 """SAM feedback (seed 0): what `feedback.db` holds and how a row of it becomes one of ours.
 
-Only row-local rules live here: repairs (G1), the contract (F1, F2, G8) and the vocabularies. What depends on other rows
-(one voice per person, contested answers) is SQL over the keys.
+Only what depends on one row lives here: columns, repairs (G1) and vocabularies; what a row must be is its schema's. What
+depends on other rows (one voice per person, contested answers) is SQL over the keys.
 """
 
 import polars as pl
 
 from dagster_project.extract import TableSpec
 from dagster_project.instants import instant, repair_milliseconds
-from dagster_project.quarantine import Rule
-from dagster_project.signals.text_keys import SPACES, has_text
+from dagster_project.signals.text_keys import SPACES
 
 FEEDBACK_TYPES = ("rating", "correction", "preference", "flag")
 CORRECTION_TYPES = ("full_replacement", "partial_fix", "addition", "clarification")
@@ -75,14 +74,16 @@ RESPONSES = TableSpec(
     columns={
         "response_id": "text",
         "session_id": "text",
+        "query": "text",
+        "response": "text",
         "timestamp": "real",
         "confidence": "real",
         "escalated": "integer",
     },
     required=("response_id",),
     key="response_id",
-    edited=("response_id", "session_id", "timestamp"),
-    left_behind=("query", "response"),  # a rated answer's text is in its feedback rows
+    edited=("response_id", "session_id", "timestamp", "confidence", "escalated"),
+    measured=("query", "response"),
 )
 
 # The source's own aggregates cannot be trusted; they are read only to say how far off they are.
@@ -124,15 +125,22 @@ STORED_SESSIONS = TableSpec(
 
 
 def canonical(rows: pl.DataFrame, rating_scale: str) -> pl.DataFrame:
-    """Source columns to canonical ones: times in seconds (G1), the instant and its day, the configured rating scale."""
+    """Source columns to canonical ones: times in seconds (G1), the instant and its day, the configured rating scale, the type."""
     return (
         repair_milliseconds(rows, ("timestamp", "response_timestamp", "processed_at", "created_at"))
         .with_columns(
             instant(pl.col("timestamp")).alias("occurred_at"),
             pl.lit(rating_scale, dtype=pl.String).alias("rating_scale"),
+            word("feedback_type").alias("stated_type"),
         )
         .with_columns(pl.col("occurred_at").dt.date().alias("event_date"))
     )
+
+
+def canonical_response(rows: pl.DataFrame) -> pl.DataFrame:
+    """A row of `responses` with a hash of what feedback without texts may take from it (F1)."""
+    told = pl.struct("query", "response", "timestamp", "confidence", "escalated")
+    return rows.with_columns(told.hash(seed=0).alias("response_hash"))
 
 
 def word(column: str) -> pl.Expr:
@@ -143,39 +151,3 @@ def word(column: str) -> pl.Expr:
 def known_or(column: str, known: tuple[str, ...], otherwise: str | None) -> pl.Expr:
     """An open vocabulary: a value we do not know becomes `otherwise`; the raw table keeps what was written (G8)."""
     return pl.when(word(column).is_in(known)).then(word(column)).otherwise(pl.lit(otherwise, dtype=pl.String))
-
-
-def _empty(column: str) -> pl.Expr:
-    return pl.col(column).is_null() | (pl.col(column) == "")
-
-
-def _blank(column: str) -> pl.Expr:
-    return ~has_text(column)
-
-
-_THUMBS = pl.col("rating").is_in([-1, 1])
-_FIVE = pl.col("rating").is_between(1, 5)
-_IN_SCALE = pl.when(pl.col("rating_scale") == "five").then(_FIVE).otherwise(_THUMBS)
-
-# F1, F2, G8. Every rule names the column it blames after the colon.
-ENTRY_RULES = (
-    Rule("missing:feedback_id", _empty("feedback_id")),
-    Rule("missing:response_id", _empty("response_id")),
-    Rule("missing:session_id", _empty("session_id")),
-    Rule("missing:timestamp", pl.col("timestamp").is_null()),
-    Rule("out_of_range:timestamp", pl.col("timestamp").is_not_null() & pl.col("occurred_at").is_null()),
-    Rule("missing:feedback_type", _empty("feedback_type")),
-    Rule("unknown:feedback_type", ~_empty("feedback_type") & ~word("feedback_type").is_in(FEEDBACK_TYPES)),
-    Rule("missing:original_query", pl.col("original_query").is_null()),
-    Rule("missing:original_response", pl.col("original_response").is_null()),
-    Rule("missing:rating", (word("feedback_type") == "rating") & pl.col("rating").is_null()),
-    Rule("missing:correction", (word("feedback_type") == "correction") & _blank("correction")),
-    Rule("missing:preferred_response", (word("feedback_type") == "preference") & _blank("preferred_response")),
-    Rule("missing:flag_type", (word("feedback_type") == "flag") & _blank("flag_type")),
-    Rule("out_of_range:rating", pl.col("rating").is_not_null() & ~_IN_SCALE),
-    Rule("out_of_range:response_confidence", ~pl.col("response_confidence").is_between(0, 1)),
-    Rule("out_of_range:escalated_to_claude", ~pl.col("escalated_to_claude").is_in([0, 1])),
-)
-RESPONSE_RULES = (Rule("missing:response_id", _empty("response_id")),)
-STORED_AGGREGATE_RULES = RESPONSE_RULES
-STORED_SESSION_RULES = (Rule("missing:session_id", _empty("session_id")),)

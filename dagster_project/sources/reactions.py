@@ -1,8 +1,8 @@
 """Reaction artifacts (seed 3): what `conv_messages` holds of them, and how a row becomes one of ours.
 
 Two parts of one table are read: the reactions, and of the turn logs just which turns have one. Everything else in it,
-chat messages and embeddings, is never selected. Only row-local rules live here; which reaction counts is
-`core__reactions.sql`'s.
+chat messages and embeddings, is never selected. Only what depends on one row lives here; what it must be is its
+schema's, which reaction counts is `core__reactions.sql`'s.
 """
 
 from functools import lru_cache
@@ -12,7 +12,6 @@ import polars as pl
 
 from dagster_project.extract import TableSpec
 from dagster_project.instants import instant, repair_milliseconds
-from dagster_project.quarantine import Rule
 from dagster_project.signals import reaction_text
 from dagster_project.signals.json_columns import first_strings_after, json_kinds
 
@@ -102,23 +101,12 @@ def _reactions(rows: pl.DataFrame) -> pl.DataFrame:
     is_number = said["confidence_kind"].is_in(reaction_text.NUMBERS)
     confidence = pl.select(pl.when(is_number).then(said["confidence"]).cast(pl.Float64, strict=False)).to_series()
     comment = texts["text"]
-    is_unreadable = rows["problems"].list.eval(pl.element().str.ends_with(":text")).list.any()
-    has_no_object = rows["text"].is_not_null() & ~said["is_object"] & ~is_unreadable.fill_null(False)
     is_own_origin = said["origin_kind"].is_in([reaction_text.TEXT]) & (texts["origin"].str.strip_chars() != "")
-    problems = {
-        "bad_json:text": has_no_object,
-        "wrong_type:text": _is_other(said, "text"),
-        "bad_text:text": comment.str.contains("\0", literal=True),
-        "wrong_type:reaction": _is_other(said, "reaction"),
-        "unknown:reaction": reaction.is_not_null() & ~reaction.is_in(REACTIONS),
-        "wrong_type:origin": _is_other(said, "origin")
-        | (_is_other(said, "meta_origin") & ~is_own_origin.fill_null(False)),
-        "unknown:origin": origin.is_not_null() & ~origin.is_in(ORIGINS),
-        "wrong_type:confidence": said["confidence_kind"].is_not_null()
-        & ~said["confidence_kind"].is_in((*reaction_text.NUMBERS, reaction_text.NOTHING)),
-        "not_finite:confidence": confidence.is_not_null() & ~confidence.is_finite(),
-        "out_of_range:confidence": confidence.is_finite() & ~confidence.is_between(0, 1),
-    }
+    odd = {name: _is_other(said, name) for name in ("text", "reaction", "origin", "meta_origin")}
+    odd["origin"] |= odd.pop("meta_origin") & ~is_own_origin.fill_null(False)
+    odd["confidence"] = said["confidence_kind"].is_not_null() & ~said["confidence_kind"].is_in(
+        (*reaction_text.NUMBERS, reaction_text.NOTHING)
+    )
     rows = _with_turn_ids(rows, _object_turn_ids(said))
     rows = rows.with_columns(
         reaction.alias("reaction"),
@@ -127,7 +115,8 @@ def _reactions(rows: pl.DataFrame) -> pl.DataFrame:
         comment.alias("reaction_text"),
         (comment.str.strip_chars() != "").fill_null(False).alias("has_text"),
         pl.coalesce("hosted_uri", "s3_uri").alias("hosted_uri"),
-        _refused(rows["problems"], problems),
+        said["is_object"],
+        *(is_odd.alias(f"has_odd_{name}") for name, is_odd in odd.items()),
     )
     return rows.with_columns(_rn(rows, texts["meta_rn"]))
 
@@ -174,21 +163,7 @@ def _with_turn_ids(rows: pl.DataFrame, from_object: pl.Series) -> pl.DataFrame:
         )
         note = pl.concat_list("repairs", pl.when(is_told).then(source)).list.drop_nulls()
         rows = rows.with_columns(note.alias("repairs"))
-    is_bad = found.str.contains("\0", literal=True).fill_null(False)
-    return rows.with_columns(
-        pl.lit(found).alias("turn_id"), _refused(rows["problems"], {"bad_text:turn_id": is_bad & stored.is_null()})
-    )
-
-
-def _refused(known: pl.Series, problems: dict[str, pl.Series]) -> pl.Series:
-    """The problems known already and these; a row without any of these costs nothing."""
-    found = {reason: where for reason, where in problems.items() if where.fill_null(False).any()}
-    if not found:
-        return known
-    listed = [pl.when(pl.lit(where)).then(pl.lit(reason)) for reason, where in found.items()]
-    return pl.select(
-        pl.concat_list(known, *listed).list.drop_nulls().list.unique(maintain_order=True).alias("problems")
-    )["problems"]
+    return rows.with_columns(pl.lit(found).alias("turn_id"))
 
 
 def _rn(rows: pl.DataFrame, stored: pl.Series) -> pl.Expr:
@@ -207,19 +182,3 @@ def _rn(rows: pl.DataFrame, stored: pl.Series) -> pl.Expr:
 @lru_cache(65_536)
 def _quoted(name: str) -> str:
     return quote(name, safe="")
-
-
-def _is_blank(column: str) -> pl.Expr:
-    return pl.col(column).is_null() | (pl.col(column) == "")
-
-
-def rules_of(spec: TableSpec) -> tuple[Rule, ...]:
-    """A reaction, and a turn log, needs its id, its time, its conversation and its turn; everything else may be unknown."""
-    rules = (
-        Rule("missing:id", pl.col("id").is_null()),
-        Rule("missing:ts", pl.col("ts").is_null()),
-        Rule("out_of_range:ts", pl.col("ts").is_not_null() & pl.col("occurred_at").is_null()),
-        Rule("missing:conversation_id", _is_blank("conversation_id")),
-        Rule("missing:turn_id", pl.col("turn_id").is_null()),
-    )
-    return (*rules, Rule("missing:text", pl.col("text").is_null())) if spec is ROWS else rules

@@ -1,7 +1,7 @@
 """AI sessions and their reviews (seed 4): what the tables hold, and how a row becomes one of ours.
 
-Only row-local rules live here. Which feedback counts for a session is `sql/core/core__sessions.sql`'s; which sessions there are,
-and so which feedback belongs to none, is `session_days.py`'s.
+Only what depends on one row lives here; what it must be is its schema's. Which feedback counts for a session is
+`sql/core/core__sessions.sql`'s; which sessions there are, and so which feedback belongs to none, is `session_days.py`'s.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,6 @@ import polars_hash
 
 from dagster_project.extract import TableSpec
 from dagster_project.instants import instant, repair_milliseconds
-from dagster_project.quarantine import Rule
 from dagster_project.signals.json_columns import json_kinds, string_items
 from dagster_project.signals.text_keys import SPACES
 
@@ -162,38 +161,3 @@ def canonical_feedback(rows: pl.DataFrame) -> pl.DataFrame:
 def canonical_nodes(rows: pl.DataFrame) -> pl.DataFrame:
     rows = repair_milliseconds(rows, ("deleted_at",))
     return rows.with_columns(instant(pl.col("deleted_at")).alias("deleted_at"))
-
-
-def _missing(column: str) -> Rule:
-    return Rule(f"missing:{column}", pl.col(column).is_null() | (pl.col(column) == ""))
-
-
-def _time_rules(column: str) -> tuple[Rule, Rule]:
-    return (
-        Rule(f"missing:{column}", ~pl.col("has_time")),
-        Rule(f"out_of_range:{column}", pl.col("has_time") & pl.col("occurred_at").is_null()),
-    )
-
-
-def _list_rules(spec: TableSpec) -> tuple[Rule, ...]:
-    return tuple(Rule(f"bad_json:{column}", pl.col(f"{column} is bad")) for column in LISTS[spec.name])
-
-
-_has_rating = pl.col("rating").is_not_null() & (word("rating") != "")
-_has_verdict = pl.col("review_verdict").is_not_null() & (word("review_verdict") != "")
-# Every rule names the column it blames after the colon.
-SESSION_RULES = (
-    *(_missing(column) for column in ("id", "tenant_id", "workspace_id", "user_id")),
-    *_time_rules("started_at"),
-    *_list_rules(SESSIONS),
-)
-FEEDBACK_RULES = (
-    *(_missing(column) for column in ("id", "tenant_id", "session_id")),
-    Rule("missing:rating", ~_has_rating),
-    Rule("unknown:rating", _has_rating & ~word("rating").is_in(RATINGS)),
-    Rule("unknown:review_verdict", _has_verdict & ~word("review_verdict").is_in(VERDICTS)),
-    *_time_rules("submitted_at"),
-    *_list_rules(FEEDBACK),
-)
-NODE_RULES = (_missing("id"),)
-OUTPUT_RULES = (_missing("session_id"),)

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
+from dagster_project.rounding import rounded
+
 SCORES = {"accuracy": "accuracy_score", "completeness": "completeness_score", "styleMatch": "style_match_score"}
 FIELDS = pl.Schema(
     {
@@ -142,7 +144,7 @@ def _third(column: str) -> pl.Expr:
     """Of 0..100: 0, 33.333333 or 66.666667; null where there is nothing or it is no percentage (S2)."""
     value = pl.col(column).cast(pl.Float64)
     third = (value * THIRDS / 100).floor().clip(0, THIRDS - 1)
-    return pl.when(value.is_between(0, 100)).then((third * 100 / THIRDS).round(6))
+    return pl.when(value.is_between(0, 100)).then(rounded(third * 100 / THIRDS))
 
 
 def _as_sets(lists: pl.Series) -> pl.Series:

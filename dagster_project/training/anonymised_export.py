@@ -15,16 +15,17 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.code_identity import code_identity
 from dagster_project.contracts.train import ANONYMIZED_FEEDBACK
-from dagster_project.lake import TableWriter
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.mill_run import MillRun
+from dagster_project.parquet import TableWriter
+from dagster_project.schemas.tables import checked
 from dagster_project.tables import store
 from dagster_project.training.anonymised import Counts, anonymise, put_together, session_batches
 from dagster_project.training.anonymised_weeks import KeptWeek, KeptWeeks, closes_at, week_name
 from dagster_project.training.rated_sessions import RatedSessions
 
 NAME, TABLE = "anonymized_feedback", "train__anonymised"
-CODE = ("training/anonymised.py", "training/anonymised_export.py", "contracts")
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def bring_anonymised_up_to_date(run: MillRun) -> tuple[AnonymisedExport, bool]:
     export = AnonymisedExport.of(kept, run.as_of, run.config.anonymity_k)
     made_from = {
         "weeks": kept.identity(week.monday for week in export.weeks),
-        "code": code_hash(*CODE),
+        "code": code_identity(__name__),
         "in": partition,
         "weeks_below_k": export.weeks_below_k,
     }
@@ -118,7 +119,7 @@ def write_files(export: AnonymisedExport, folder: Path) -> dict[str, dict[str, A
     with jsonl.open("wb") as lines, TableWriter(parquet, ANONYMIZED_FEEDBACK.file_layout) as table:
         for rows in session_batches(export.combinations):
             rows.write_ndjson(lines)
-            table.write(ANONYMIZED_FEEDBACK.validate(rows).to_arrow())
+            table.write(checked(ANONYMIZED_FEEDBACK, rows).to_arrow())
     return {path.name: _entry(path, export.counts.exported) for path in (jsonl, parquet)}
 
 

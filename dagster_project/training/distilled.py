@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from dagster_project.rounding import divided
 from dagster_project.signals.text_keys import SPACES
 
 BASE = 50
@@ -27,8 +28,7 @@ def quality_score() -> pl.Expr:
         (_has_flag("incomplete"), -20),
     )
     hundredths = pl.sum_horizontal(BASE, *(applies.fill_null(False).cast(pl.Int64) * worth for applies, worth in parts))
-    # Polars divides by a constant by multiplying with its reciprocal (35 / 100 is 0.35000000000000003); rounding mends it.
-    return (hundredths.clip(0, 100) / 100).round(6).alias("quality_score")
+    return divided(hundredths.clip(0, 100), 100.0).alias("quality_score")
 
 
 def _has_flag(flag: str) -> pl.Expr:

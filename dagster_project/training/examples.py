@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from dagster_project import parquet
 from dagster_project.distilled_answers import merged
 from dagster_project.lake import Lake
 from dagster_project.training.templates import DISTILLATION, FEEDBACK, context
@@ -24,13 +25,17 @@ TEXTS = (
     "original_query", "original_response", "conversation_context", "correction", "what_was_wrong", "preferred_response",
 )  # fmt: skip
 CARRIED = (
-    "format", "id", "source", "origin_id", "partner_id", "prompt_key", "split", "quality_weight", "tier", "domain",
-    "error_type", "label",
+    "format", "id", "source", "origin_id", "partner_id", "prompt_key", "split", "quality_weight", "base_weight", "tier",
+    "domain", "error_type", "label",
 )  # fmt: skip
-IDENTITY = ("id", "source", "origin_ids", "prompt_key", "split", "quality_weight", "tier", "domain")
+IDENTITY = ("id", "source", "origin_ids", "prompt_key", "split", "quality_weight", "base_weight", "tier", "domain")
+PAIR = ("thread_key", "side_a", "side_b")  # what votes are about
+EXPLICIT_PAIRS = ("feedback_preference", "feedback_correction_pair")
 FROM_FEEDBACK, FROM_DISTILLATION = "core__feedback_candidates", "core__distillation_candidates"
 CANDIDATES = (FROM_FEEDBACK, FROM_DISTILLATION)
-RIVALS, ENTRIES, SOURCES = "core__candidate_rivals", "raw_feedback__entries", "core__distillation_sources"
+RIVALS, VOTES, ENTRIES, SOURCES = (
+    "core__candidate_rivals", "core__pair_votes", "raw_feedback__entries", "core__distillation_sources",
+)  # fmt: skip
 DISTILLED_TEXTS = ("query", "query_context", "sam_attempt", "claude_response")
 DAYS_AT_ONCE = 10
 NO_PARTNER = pl.lit(None, dtype=pl.String).alias("partner_response")
@@ -60,21 +65,25 @@ class ExampleSpool:
             writer.close()
 
     def _scan(self, table: str) -> pl.LazyFrame:
-        return pl.scan_parquet(self.lake.files(table), hive_partitioning=False)
+        return parquet.scan(self.lake.files(table))
 
     def _spool_candidates(self) -> None:
-        rivals = pl.read_parquet(self.lake.files(RIVALS), columns=["id"])
-        columns = [*CARRIED, "early_reason", "late_reason"]
+        rivals = parquet.read(self.lake.files(RIVALS), columns=["id"])
+        votes = parquet.read(self.lake.files(VOTES)).with_columns(pl.lit("preference").alias("format"))
+        is_explicit = pl.col("source").is_in(EXPLICIT_PAIRS)
+        counted = [pl.when(is_explicit).then(name).alias(name) for name in ("votes_for", "votes_against")]
+        columns = [*CARRIED, *PAIR, "early_reason", "late_reason"]
         for path in [path for table in CANDIDATES for path in self.lake.files(table)]:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(GROUP_ROWS, columns=columns):
                     rows = pl.DataFrame(batch).filter(LEAVES)
-                    self._spill("examples", rows.join(rivals, on="id", how="anti").select(CARRIED))
+                    leaving = rows.join(rivals, on="id", how="anti").join(votes, on=["format", *PAIR], how="left")
+                    self._spill("examples", leaving.select(*CARRIED, *counted))
 
     def _spool_texts(self, days: list[date], pairs: pl.DataFrame) -> None:
         """The texts of the rows that have a record, and the answers that are another row's better half of a pair."""
         files = self.lake.files(ENTRIES, [f"event_date={day}" for day in days])
-        texts = pl.read_parquet(files, columns=["feedback_id", *TEXTS], hive_partitioning=False)
+        texts = parquet.read(files, columns=["feedback_id", *TEXTS])
         texts = texts.rename({"feedback_id": "origin_id"})
         needed = (
             self._scan(FROM_FEEDBACK).filter(LEAVES & pl.col("event_date").is_between(min(days), max(days)))
@@ -92,7 +101,7 @@ class ExampleSpool:
             self._scan(FROM_DISTILLATION).filter(LEAVES).select("origin_id", "id", "event_date")
             .collect(engine="streaming").unique("origin_id", maintain_order=True)
         )  # fmt: skip
-        sources = pl.scan_parquet(self.lake.files(SOURCES), hive_partitioning=False)
+        sources = parquet.scan(self.lake.files(SOURCES))
         days = needed["event_date"].unique().sort().to_list()
         for start in range(0, len(days), DAYS_AT_ONCE):
             mine = needed.filter(pl.col("event_date").is_in(days[start : start + DAYS_AT_ONCE]))

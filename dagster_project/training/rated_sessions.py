@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 
 import polars as pl
 
-from dagster_project import queries
+from dagster_project import parquet, queries
 from dagster_project.contracts import TABLES
 from dagster_project.lake import Lake
 from dagster_project.sources.sessions import word
@@ -79,4 +79,4 @@ class RatedSessions:
 
     def _scan(self, table: str) -> pl.LazyFrame:
         files = self.lake.files(table)
-        return pl.scan_parquet(files, hive_partitioning=False) if files else TABLES[table].empty().lazy()
+        return parquet.scan(files) if files else TABLES[table].empty().lazy()

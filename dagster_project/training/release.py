@@ -6,6 +6,7 @@ Built whole under staging; the run's commit renames the folder into place.
 import contextlib
 import filecmp
 import hashlib
+import io
 import json
 import shutil
 import time
@@ -18,31 +19,21 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project import parquet
+from dagster_project.code_identity import code_identity, pipeline_identity
 from dagster_project.contracts import TABLES
-from dagster_project.lake import TableWriter
-from dagster_project.mill_run import MillRun, code_hash
+from dagster_project.mill_run import MillRun
+from dagster_project.parquet import TableWriter
 from dagster_project.sources import distillation
-from dagster_project.tables import fit
-from dagster_project.training.anonymised_export import NAME as ANONYMISED
+from dagster_project.tables import CheckedTogether, shaped
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeeks
+from dagster_project.training.dataset_card import dataset_card
 from dagster_project.training.examples import CANDIDATES, SOURCES, ExampleSpool
 from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
 
 FORMATS = tuple(FIELDS)
-RELEASE_CODE = (
-    "training/examples.py",
-    "training/release.py",
-    "training/templates.py",
-    "training/anonymised.py",
-    "training/anonymised_export.py",
-    "distilled_answers.py",
-    "contracts",
-)
-ANONYMISED_NOTE = (
-    "`anonymized_feedback` holds rated sessions without saying whose: no ids, and every combination of values is shared by "
-    "at least k users of its week (`anonymised` in `manifest.json`). Numbers are the lower ends of quarters and thirds."
-)
+LINE_ENDS = "\u0085\u2028\u2029"
 
 
 @dataclass(frozen=True)
@@ -65,9 +56,10 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
     lake, partition = run.lake, f"release_date={run.release_date}"
     made_from = {
         "candidates": [lake.versions(table) for table in CANDIDATES],
-        "rivals": lake.versions("core__candidate_rivals"),
+        "rivals": [lake.versions(table) for table in ("core__candidate_rivals", "core__pair_votes")],
+        "excluded": dict(lake.versions("train__excluded")).get(partition),
         "texts": [lake.versions(table) for table in ("raw_feedback__entries", SOURCES, *distillation.DATED)],
-        "code": code_hash(*RELEASE_CODE),
+        "code": code_identity(__name__),
         "anonymised": lake.catalog.inputs.get("train__anonymised"),
         "release": partition,
     }
@@ -80,7 +72,7 @@ def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
         run.release_cpu_seconds = time.process_time() - started
     counted: Counter[str] = Counter()
     for table in CANDIDATES:
-        found = pl.scan_parquet(lake.files(table)).group_by("format").len().collect(engine="streaming")
+        found = parquet.scan(lake.files(table)).group_by("format").len().collect(engine="streaming")
         counted.update(dict(found.iter_rows()))
     excluded = _excluded_counts(run)
     return [
@@ -116,6 +108,8 @@ def build_release(run: MillRun) -> dict[str, Any]:
             run.report(f"train__{format}", examples.height)
             for by in ("source", "tier", "domain"):
                 counts[by].update(dict(examples[by].value_counts().iter_rows()))
+        for writer in writers.values():
+            writer.check.finish()
     files = {name: entry for writer in writers.values() for name, entry in writer.files().items()}
     anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of, run.config.anonymity_k)
     files |= write_files(anonymised, folder)
@@ -124,7 +118,7 @@ def build_release(run: MillRun) -> dict[str, Any]:
         "release_date": str(run.release_date),
         "as_of": run.as_of.isoformat(),
         "config_hash": run.config.rules_hash(),
-        "code_hash": code_hash("."),
+        "code_hash": pipeline_identity(),
         "files": files,
         "exported": {by: dict(sorted(counter.items())) for by, counter in counts.items()},
         "excluded": _excluded_counts(run),
@@ -135,12 +129,23 @@ def build_release(run: MillRun) -> dict[str, Any]:
     return manifest
 
 
+def json_lines(records: pl.DataFrame) -> bytes:
+    """One line a record, for readers, too, that end a line at more characters than LF: those are escaped (T4)."""
+    lines = io.BytesIO()
+    records.write_ndjson(lines)
+    written = lines.getvalue()
+    for character in LINE_ENDS:
+        written = written.replace(character.encode(), f"\\u{ord(character):04x}".encode())
+    return written
+
+
 class _FormatWriter:
     """The files of one format: a JSONL file and a train__ partition per split that has records."""
 
     def __init__(self, run: MillRun, format: str, folder: Path, name: str) -> None:
         self.run, self.format, self.folder, self.name = run, format, folder, name
         self.table = TABLES[f"train__{format}"]
+        self.check = CheckedTogether(self.table.name)
         self._open: dict[str, tuple[Any, TableWriter, Path]] = {}
 
     def _jsonl(self, split: str) -> Path:
@@ -151,10 +156,11 @@ class _FormatWriter:
 
     def write(self, examples: pl.DataFrame) -> None:
         examples = examples.with_columns(pl.lit(self.run.release_date).alias("release_date"))
-        rows = fit(self.table.name, examples)
+        rows = shaped(self.table.name, examples)
+        self.check.add(rows)
         for (split,), part in rows.partition_by("split", as_dict=True, maintain_order=True).items():
             lines, parquet, _ = self._writers(str(split))
-            part.select(*FIELDS[self.format], *IDENTITY).write_ndjson(lines)
+            lines.write(json_lines(part.select(*FIELDS[self.format], *IDENTITY)))
             parquet.write(part.to_arrow())
 
     def _writers(self, split: str) -> tuple[Any, TableWriter, Path]:
@@ -191,42 +197,11 @@ def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:
     files = run.lake.files("train__excluded", [partition])
     if not files:
         return {}
-    counts = pl.scan_parquet(files).group_by("format", "reason").len().sort("format", "reason").collect()
+    counts = parquet.scan(files).group_by("format", "reason").len().sort("format", "reason").collect()
     excluded: dict[str, dict[str, int]] = {}
     for format, reason, rows in counts.iter_rows():
         excluded.setdefault(format, {})[reason] = rows
     return excluded
-
-
-def dataset_card(manifest: dict[str, Any]) -> str:
-    """What a trainer's loader reads: `load_dataset(<this folder>, "preference")`."""
-    lines = ["---", "configs:"]
-    for format in FIELDS:
-        files = {name: entry for name, entry in manifest["files"].items() if entry["format"] == format}
-        if files:
-            lines += [f"- config_name: {format}", "  data_files:"]
-            for name, entry in files.items():
-                lines += [f"  - split: {entry['split']}", f"    path: {name}"]
-    if f"{ANONYMISED}.parquet" in manifest["files"]:
-        lines += [
-            f"- config_name: {ANONYMISED}",
-            "  data_files:",
-            "  - split: train",
-            f"    path: {ANONYMISED}.parquet",
-        ]
-    lines += ["---", "", f"# Training sets up to {manifest['release_date']}", ""]
-    lines += ["| file | split | records |", "|---|---|---|"]
-    lines += [f"| {name} | {entry['split'] or ''} | {entry['rows']} |" for name, entry in manifest["files"].items()]
-    lines += [
-        "",
-        "Each record carries `id`, `source` (the rule that made it), `quality_weight`, `tier`, `domain`, `origin_ids` (the",
-        "feedback rows or the distilled example behind it) and `context` (conversation before the prompt, or null).",
-        "Prompts never cross splits.",
-        "What was left out, and why, is counted in `manifest.json`.",
-        *([ANONYMISED_NOTE] if manifest["anonymised"]["weeks"] else []),
-        "",
-    ]
-    return "\n".join(lines)
 
 
 def publication_of_release(run: MillRun, exports: Path) -> Iterator[tuple[Path, Path]]:

@@ -12,11 +12,11 @@ FIELDS = {
     "instruction": ("instruction", "input", "output"),
     "cot": ("instruction", "input", "output"),
     "correction": ("instruction", "input", "output", "error_type"),
-    "preference": ("prompt", "chosen", "rejected"),
+    "preference": ("prompt", "chosen", "rejected", "votes_for", "votes_against"),
     "unpaired": ("prompt", "completion", "label"),
 }
-IDENTITY = ("context", "id", "source", "quality_weight", "tier", "domain", "origin_ids")
-SPLITS = ("train", "validation", "test")
+IDENTITY = ("context", "id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
+SPLITS = ("train", "validation", "test", "augmentation")
 
 
 def correction_instruction() -> pl.Expr:
@@ -62,6 +62,8 @@ FEEDBACK: dict[str, tuple[pl.Expr, ...]] = {
         pl.col("original_query").alias("prompt"),
         _chosen().alias("chosen"),
         pl.col("original_response").alias("rejected"),
+        pl.col("votes_for"),
+        pl.col("votes_against"),
     ),
     "unpaired": (
         pl.col("original_query").alias("prompt"),
@@ -91,6 +93,8 @@ DISTILLATION: dict[str, tuple[pl.Expr, ...]] = {
         pl.col("query").alias("prompt"),
         pl.col("claude_response").alias("chosen"),
         pl.col("attempt").alias("rejected"),
+        pl.col("votes_for"),
+        pl.col("votes_against"),
     ),
 }
 

@@ -1,5 +1,5 @@
 -- One distilled example before as_of: what users say of it (M1), whether it may leave (D6, D8) and as what (D7).
--- grain: example_id (unordered)
+-- grain: example_id
 -- inputs: core__distilled_answers, core__feedback, core__reviews
 -- params: auto_ready, ready_score
 
@@ -7,13 +7,14 @@ with answers as (
     select
         example_id, source_id, origin, session_id, occurred_at, event_date, prompt_key, split, thread_key, answer_hash,
         attempt_hash, domain, subdomain, task_type, reasoning_type, complexity, step_count, error_count, principle_count,
-        quality_flags, source_quality_score, quality_score, source_review, source_training_format, has_query, has_answer,
-        has_attempt, changed_fraction, is_failed, extracted, source_rows
+        quality_flags, source_quality_score, quality_score, source_review, is_source_ready, source_training_format, has_query,
+        has_answer, has_attempt, changed_fraction, edit_distance_mark, is_hardly_changed, is_unseen_attempt, is_failed,
+        extracted, source_rows
     from core__distilled_answers
 ),
 
 feedback as (
-    select response_id, session_id, prompt_key, answer_hash, is_escalated, effective_type, sentiment, flag_type
+    select response_id, session_id, prompt_key, has_query, answer_hash, is_escalated, effective_type, sentiment, flag_type
     from core__feedback
     where status = 'active'
 ),
@@ -30,27 +31,30 @@ named as (
 ),
 
 -- M1: feedback about the teacher's answer, found in three ways of which the first that finds any counts; what is said of
--- SAM's attempt is about another answer, however it is found
+-- SAM's attempt is about another answer, however it is found, and an empty text is the same as no other
 about as (
     select named.example_id, 1 as way, feedback.effective_type, feedback.sentiment, feedback.flag_type
     from named
     join feedback using (response_id)
-    where feedback.answer_hash = named.answer_hash or feedback.answer_hash is distinct from named.attempt_hash
+    where feedback.answer_hash = named.answer_hash or coalesce(feedback.answer_hash <> named.attempt_hash, true)
 
     union all
 
     select answers.example_id, 2, feedback.effective_type, feedback.sentiment, feedback.flag_type
     from answers
     join feedback on feedback.session_id = answers.session_id and feedback.prompt_key = answers.prompt_key
-    where feedback.answer_hash = answers.answer_hash
-        or (feedback.is_escalated and feedback.answer_hash is distinct from answers.attempt_hash)
+    where feedback.has_query
+        and (
+            feedback.answer_hash = answers.answer_hash
+            or (feedback.is_escalated and coalesce(feedback.answer_hash <> answers.attempt_hash, true))
+        )
 
     union all
 
     select answers.example_id, 3, feedback.effective_type, feedback.sentiment, feedback.flag_type
     from answers
     join feedback on feedback.prompt_key = answers.prompt_key and feedback.answer_hash = answers.answer_hash
-    where feedback.is_escalated
+    where feedback.has_query and feedback.is_escalated
 ),
 
 told as (
@@ -96,7 +100,7 @@ reviewed as (
             when source_review = 1 then 'approved'
             else 'rejected'
         end as review_status,
-        has_attempt and not list_contains(quality_flags, 'refusal') and changed_fraction >= 0.05 as has_contrast,
+        has_attempt and not list_contains(quality_flags, 'refusal') and not is_hardly_changed as has_contrast,
         step_count >= 2 and coalesce(reasoning_type in ('chain_of_thought', 'multi_step'), false) as is_reasoned
     from answers
     left join verdicts using (example_id)
@@ -148,6 +152,7 @@ select
         when review_status <> 'pending' then review_status = 'approved'
         when review_verdict = 'disputed' then false
         when origin = 'synthetic_pair' then attempt_hash is distinct from answer_hash and (has_attempt or has_answer)
+        when is_source_ready then true
         else $auto_ready and quality_score >= $ready_score
             and not list_has_any(quality_flags, ['repetition', 'incomplete', 'refusal'])
     end as is_ready,
@@ -162,7 +167,11 @@ select
     has_answer,
     has_attempt,
     changed_fraction,
+    edit_distance_mark,
+    is_hardly_changed,
+    is_unseen_attempt,
     is_failed,
     extracted,
     source_rows
 from wished
+order by example_id

@@ -1,13 +1,13 @@
 -- One distilled example as a candidate for a training set, and what speaks against it (T1, D7). Rivals come next.
--- grain: id (unordered)
--- inputs: core__distillation
--- params: min_weight, synthetic_pairs
+-- grain: id
+-- inputs: core__distillation, core__condemned_answers
+-- params: min_weight, low_tier, synthetic_pairs
 
 with examples as (
     select
         example_id, origin, event_date, occurred_at, prompt_key, split, thread_key, answer_hash, attempt_hash, domain,
         quality_flags, quality_weight, review_status, is_own_review, is_ready, training_format, feedback_verdict,
-        has_query, has_answer, has_attempt, changed_fraction, is_failed
+        has_query, has_answer, has_attempt, is_hardly_changed, is_unseen_attempt, is_failed
     from core__distillation
 ),
 
@@ -23,13 +23,18 @@ proposed as (
     where has_attempt and training_format <> 'preference'
 ),
 
+-- side_a and side_b are what T2 compares beside prompt and context; F5: validation and test take every tier
 judged as (
     select
-        *,
+        proposed.*,
         if(origin = 'synthetic_pair', 'synthetic_pair', 'distillation_' || format) as source,
-        if(format = 'correction', hash(attempt_hash, answer_hash), answer_hash) as side_a,
-        if(format = 'preference', attempt_hash, 0::ubigint) as side_b
+        core__condemned_answers.answer_hash is not null as is_condemned,
+        format in ('preference', 'correction') as has_two_sides,
+        split = 'train' and quality_weight < 0.5 as is_low_training
     from proposed
+    left join core__condemned_answers
+        on proposed.thread_key = core__condemned_answers.thread_key
+        and proposed.answer_hash = core__condemned_answers.answer_hash
 )
 
 select
@@ -47,15 +52,18 @@ select
         when not is_ready then 'not_ready'
         when feedback_verdict = 'contradicted' and not (is_own_review and review_status = 'approved') then 'contradicted'
         when not (has_query and has_answer) or (format = 'preference' and not has_attempt) then 'missing_text'
+        when is_condemned then 'contested'
     end as early_reason,
     case
-        when format = 'preference' and source <> 'synthetic_pair' and list_contains(quality_flags, 'refusal') then 'refusal'
-        when format = 'preference' and source <> 'synthetic_pair' and changed_fraction < 0.05 then 'tie'
-        when format in ('preference', 'correction') and attempt_hash = answer_hash then 'no_contrast'
-        when quality_weight < $min_weight then 'low_weight'
+        when list_contains(quality_flags, 'refusal') then 'refusal'
+        when has_two_sides and attempt_hash = answer_hash then 'no_contrast'
+        when format = 'preference' and source <> 'synthetic_pair' and is_hardly_changed then 'tie'
+        when format in ('instruction', 'cot', 'preference') and is_unseen_attempt then 'unseen_attempt'
+        when quality_weight < $min_weight or (is_low_training and $low_tier = 'exclude') then 'low_weight'
         when source = 'synthetic_pair' and not $synthetic_pairs then 'recipe'
     end as late_reason,
     quality_weight,
+    quality_weight as base_weight,
     case
         when quality_weight >= 0.9 then 'premium'
         when quality_weight >= 0.7 then 'high'
@@ -67,8 +75,9 @@ select
     null::varchar as error_type,
     null::boolean as label,
     prompt_key,
-    split,
+    if(is_low_training and $low_tier = 'augmentation', 'augmentation', split) as split,
     thread_key,
-    side_a,
-    coalesce(side_b, 0) as side_b
+    answer_hash as side_a,
+    if(has_two_sides, coalesce(attempt_hash, 0::ubigint), 0::ubigint) as side_b
 from judged
+order by id

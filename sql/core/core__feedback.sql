@@ -1,6 +1,6 @@
 -- One feedback row before as_of: who speaks, whether it counts (F3), what it weighs and why (F4, F5), whether people agree (F8).
--- grain: feedback_id (unordered)
--- inputs: core__feedback_keys, core__voices, core__answers
+-- grain: feedback_id
+-- inputs: core__feedback_keys, core__voices, core__answers, core__condemned_answers
 -- params: as_of
 
 with entries as (
@@ -9,7 +9,7 @@ with entries as (
         sentiment, comment, rating, rating_scale, correction_type, flag_type, domain, error_type, response_confidence,
         is_escalated, is_processed, source_quality_weight, what_was_wrong_length, correction_length,
         comparison_basis_length, has_query, has_answer, prompt_key, split, thread_key, answer_key, answer_hash,
-        correction_hash, preferred_hash, record_hash
+        correction_hash, preferred_hash, record_hash, is_fragment, is_respaced, loose_hash, is_unseen_attempt
     from core__feedback_keys
     where occurred_at < $as_of
 ),
@@ -20,12 +20,13 @@ parts as (
         entries.*,
         coalesce(core__voices.status, 'active') as status,
         core__voices.status_ref,
-        -- an answer with a single active row is contested by nobody
-        case entries.sentiment
-            when 'positive' then coalesce(
-                not (core__answers.up_count > core__answers.down_count and core__answers.objection_count = 0), false
-            )
-            when 'negative' then coalesce(not core__answers.down_count > core__answers.up_count, false)
+        -- what nobody else spoke about is contested by nobody
+        case
+            when core__voices.status is not null then null
+            when entries.sentiment = 'positive'
+                then coalesce(core__answers.up_count <= core__answers.down_count or core__answers.has_objection, false)
+                    or core__condemned_answers.answer_hash is not null
+            when entries.sentiment = 'negative' then coalesce(core__answers.down_count <= core__answers.up_count, false)
         end as is_contested,
         case entries.effective_type
             when 'correction' then 0.3
@@ -45,8 +46,13 @@ parts as (
         if(coalesce(entries.response_confidence > 0.8 and entries.rating = -1, false), 0.1, 0.0)::double
             as overconfidence_bonus
     from entries
-    left join core__voices using (feedback_id)
-    left join core__answers using (answer_key)
+    left join core__voices on entries.feedback_id = core__voices.feedback_id
+    left join core__answers
+        on entries.response_id = core__answers.response_id
+        and entries.answer_key is not distinct from core__answers.answer_key
+    left join core__condemned_answers
+        on entries.thread_key = core__condemned_answers.thread_key
+        and entries.answer_hash = core__condemned_answers.answer_hash
 ),
 
 bonused as (
@@ -57,11 +63,13 @@ bonused as (
     from parts
 ),
 
+-- six decimals of a double (sql/README.md)
 weighed as (
     select
         *,
-        round(greatest(0.0, least(1.0, (0.5 + type_weight) * temporal_factor + bonuses)), 6) as quality_weight,
-        round(greatest(0.0, least(1.0, 0.5 + type_weight + bonuses)), 6) as base_weight
+        round(round(greatest(0.0, least(1.0, (0.5 + type_weight) * temporal_factor + bonuses)) * 1e12) / 1e6) / 1e6
+            as quality_weight,
+        round(round(greatest(0.0, least(1.0, 0.5 + type_weight + bonuses)) * 1e12) / 1e6) / 1e6 as base_weight
     from bonused
 )
 
@@ -85,7 +93,7 @@ select
     struct_pack(
         base := 0.5::double,
         type := type_weight,
-        temporal_factor := round(temporal_factor, 6),
+        temporal_factor := round(round(temporal_factor * 1e12) / 1e6) / 1e6,
         explanation_bonus := explanation_bonus,
         substance_bonus := substance_bonus,
         full_replacement_bonus := full_replacement_bonus,
@@ -107,6 +115,7 @@ select
         when base_weight >= 0.3 then 'low'
         else 'very_low'
     end as base_tier,
+    base_weight,
     source_quality_weight,
     is_contested,
     error_type,
@@ -125,5 +134,10 @@ select
     answer_hash,
     correction_hash,
     preferred_hash,
-    record_hash
+    record_hash,
+    is_fragment,
+    is_respaced,
+    loose_hash,
+    is_unseen_attempt
 from weighed
+order by feedback_id

@@ -1,13 +1,13 @@
 -- One feedback row as a candidate for a training set, as it sees itself: for what format, and what speaks against it (T1). Rivals come next.
--- grain: id (unordered)
--- inputs: core__feedback, core__rating_partners, core__reviews
--- params: min_weight, review_corrections
+-- grain: id
+-- inputs: core__feedback, core__rating_partners, core__condemned_answers, core__reviews
+-- params: min_weight, low_tier, review_corrections
 
 with active as (
     select
-        feedback_id, event_date, occurred_at, effective_type, sentiment, is_contested, quality_weight, domain, error_type,
-        correction_type, has_query, has_answer, prompt_key, split, thread_key, answer_hash, correction_hash,
-        preferred_hash, record_hash
+        feedback_id, event_date, occurred_at, effective_type, sentiment, is_contested, quality_weight, base_weight, domain,
+        error_type, correction_type, has_query, has_answer, prompt_key, split, thread_key, answer_hash, correction_hash,
+        preferred_hash, record_hash, is_fragment, is_respaced, loose_hash, is_unseen_attempt
     from core__feedback
     where status = 'active'
 ),
@@ -37,7 +37,7 @@ proposed as (
     select
         active.*,
         kinds.format,
-        if(kinds.format = 'preference' and active.sentiment = 'negative', active.thread_key, null) as pairing_key
+        kinds.format = 'preference' and coalesce(active.sentiment = 'negative', false) as needs_partner
     from active
     join kinds using (effective_type)
     where kinds.format <> 'preference'
@@ -46,30 +46,41 @@ proposed as (
         or active.sentiment = 'negative'
 ),
 
--- a thumbs-down answer is paired with the best thumbs-up one; partner.feedback_id is null where all are contested
+-- a thumbs-down answer is paired with the best thumbs-up one; partner.feedback_id is null where there is none to pair with
 candidates as (
     select
         proposed.*,
-        partner.thread_key is not null as is_pair,
+        partner.thread_key is not null as is_rating_pair,
+        partner.has_answers as partner_has_answers,
         partner.feedback_id as partner_id,
         partner.event_date as partner_event_date,
         partner.occurred_at as partner_occurred_at,
         partner.quality_weight as partner_weight,
-        partner.has_answer as partner_has_answer,
+        partner.base_weight as partner_base_weight,
         partner.answer_hash as partner_answer_hash,
-        held_back.review_reason
+        partner.loose_hash as partner_loose_hash,
+        partner.is_unseen_attempt as partner_is_unseen_attempt,
+        held_back.review_reason,
+        -- the answer the record would teach, if it teaches one
+        case
+            when partner.thread_key is not null then partner.answer_hash
+            when proposed.effective_type = 'correction' then proposed.correction_hash
+            when proposed.effective_type = 'preference' then proposed.preferred_hash
+            when proposed.sentiment = 'positive' then proposed.answer_hash
+        end as target_hash
     from proposed
-    left join core__rating_partners as partner on proposed.pairing_key = partner.thread_key
+    left join core__rating_partners as partner
+        on proposed.needs_partner and proposed.thread_key = partner.thread_key
     left join held_back on held_back.feedback_id = proposed.feedback_id
-    where proposed.pairing_key is null or partner.thread_key is not null
+    where not proposed.needs_partner or partner.thread_key is not null
 ),
 
 -- side_a and side_b are what T2 compares beside prompt and context
 judged as (
     select
-        format,
+        candidates.format,
         case
-            when is_pair then 'feedback_rating_pair'
+            when is_rating_pair then 'feedback_rating_pair'
             when format = 'preference' and effective_type = 'correction' then 'feedback_correction_pair'
             when format = 'preference' then 'feedback_preference'
             when format = 'correction' then 'feedback_correction'
@@ -81,36 +92,59 @@ judged as (
         partner_id,
         event_date,
         partner_event_date,
-        if(is_pair, greatest(occurred_at, coalesce(partner_occurred_at, occurred_at)), occurred_at) as occurred_at,
-        if(is_pair, least(quality_weight, coalesce(partner_weight, quality_weight)), quality_weight) as quality_weight,
+        if(partner_occurred_at > occurred_at, partner_occurred_at, occurred_at) as occurred_at,
+        if(partner_weight < quality_weight, partner_weight, quality_weight) as quality_weight,
+        if(partner_base_weight < base_weight, partner_base_weight, base_weight) as base_weight,
         domain,
         if(format = 'correction', error_type, null) as error_type,
         if(format = 'unpaired', sentiment = 'positive', null) as label,
         prompt_key,
         split,
-        thread_key,
+        candidates.thread_key,
         case
-            when is_pair then coalesce(partner_answer_hash, 0)
             when format = 'correction' then record_hash
-            when format = 'preference' and effective_type = 'correction' then correction_hash
-            when format = 'preference' then preferred_hash
-            else answer_hash
+            when format = 'preference' then target_hash
+            else candidates.answer_hash
         end as side_a,
         case format
-            when 'preference' then answer_hash
-            when 'correction' then (correction_hash = answer_hash)::ubigint
+            when 'preference' then candidates.answer_hash
+            when 'correction' then (correction_hash = candidates.answer_hash)::ubigint
             when 'unpaired' then (sentiment = 'positive')::ubigint
             else 0::ubigint
         end as side_b,
-        has_query and has_answer and coalesce(partner_has_answer, true) as has_text,
-        (is_pair and partner_id is null) or (effective_type = 'rating' and coalesce(is_contested, false)) as is_contested,
         case
             when effective_type = 'flag' then 'flag'
             when format = 'instruction' and sentiment = 'negative' then 'negative_rating'
             when sentiment = 'neutral' then 'neutral_rating'
-            else review_reason
-        end as excluding_type
+            when review_reason is not null then review_reason
+            when not (has_query and has_answer and coalesce(partner_has_answers, true)) then 'missing_text'
+            when is_rating_pair and partner_id is null then 'contested'
+            when is_contested or core__condemned_answers.answer_hash is not null then 'contested'
+            when format = 'preference' and is_fragment then 'fragment'
+        end as early_reason,
+        format in ('preference', 'correction') and target_hash = candidates.answer_hash as is_same_answer,
+        format = 'preference' and if(is_rating_pair, partner_loose_hash = loose_hash, is_respaced) as is_tie,
+        format in ('instruction', 'preference') and if(is_rating_pair, partner_is_unseen_attempt, is_unseen_attempt)
+            as is_unseen
     from candidates
+    left join core__condemned_answers
+        on candidates.thread_key = core__condemned_answers.thread_key
+        and candidates.target_hash = core__condemned_answers.answer_hash
+),
+
+tiered as (
+    select
+        *,
+        case
+            when quality_weight >= 0.9 then 'premium'
+            when quality_weight >= 0.7 then 'high'
+            when quality_weight >= 0.5 then 'standard'
+            when quality_weight >= 0.3 then 'low'
+            else 'very_low'
+        end as tier,
+        -- F5: where the training split would have a low tier, validation and test take every one
+        split = 'train' and quality_weight < 0.5 as is_low_training
+    from judged
 )
 
 select
@@ -123,31 +157,24 @@ select
     event_date,
     partner_event_date,
     occurred_at,
-    -- reasons before and after the one that looks at other candidates (conflicting)
+    -- reasons before and after those that look at other candidates (conflicting, outvoted)
+    early_reason,
     case
-        when excluding_type is not null then excluding_type
-        when not has_text then 'missing_text'
-        when is_contested then 'contested'
-    end as early_reason,
-    case
-        when format = 'preference' and side_a = side_b then 'no_contrast'
-        when format = 'correction' and side_b = 1 then 'no_contrast'
-        when quality_weight < $min_weight then 'low_weight'
+        when is_same_answer then 'no_contrast'
+        when is_tie then 'tie'
+        when is_unseen then 'unseen_attempt'
+        when quality_weight < $min_weight or (is_low_training and $low_tier = 'exclude') then 'low_weight'
     end as late_reason,
     quality_weight,
-    case
-        when quality_weight >= 0.9 then 'premium'
-        when quality_weight >= 0.7 then 'high'
-        when quality_weight >= 0.5 then 'standard'
-        when quality_weight >= 0.3 then 'low'
-        else 'very_low'
-    end as tier,
+    base_weight,
+    tier,
     domain,
     error_type,
     label,
     prompt_key,
-    split,
+    if(is_low_training and $low_tier = 'augmentation', 'augmentation', split) as split,
     thread_key,
     side_a,
     side_b
-from judged
+from tiered
+order by id

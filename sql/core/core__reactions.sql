@@ -1,5 +1,5 @@
 -- One reaction before as_of: who says what of which turn, whether it counts and why not (R1), whether its turn is known (R4).
--- grain: reaction_id (unordered)
+-- grain: reaction_id
 -- inputs: raw_reactions__reactions, raw_reactions__turn_logs
 -- params: as_of
 
@@ -107,3 +107,4 @@ select
     rn,
     source_file
 from judged
+order by reaction_id

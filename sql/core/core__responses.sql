@@ -1,5 +1,5 @@
 -- One rated answer: what its active feedback adds up to (seed 0's feedback_aggregates, F11).
--- grain: response_id (unordered)
+-- grain: response_id
 -- inputs: core__feedback
 -- params: none
 
@@ -19,8 +19,8 @@ counted as (
         count(*) filter (where effective_type = 'correction') as corrections,
         count(*) filter (where effective_type = 'preference') as preferences,
         count(*) filter (where effective_type = 'flag') as flags,
-        sum(rating) filter (where effective_type = 'rating' and rating_scale = 'five')
-            / count(*) filter (where effective_type = 'rating' and rating_scale = 'five') as mean_rating,
+        sum(rating) filter (where effective_type = 'rating' and rating_scale = 'five') as five_sum,
+        count(*) filter (where effective_type = 'rating' and rating_scale = 'five') as five_count,
         -- fractions are added as integers, because floating addition in parallel is not repeatable (G2)
         sum(round(response_confidence * 1e12)::hugeint)
             filter (where effective_type = 'rating' and response_confidence is not null) as confidence_sum,
@@ -33,6 +33,17 @@ counted as (
     group by response_id
 ),
 
+-- both sides of two differences over one denominator, so that each is rounded once, as it is (sql/README.md)
+compared as (
+    select
+        *,
+        up + down as voted,
+        abs(up - down) as lead,
+        up::hugeint * confidence_count * 1000000000000 - confidence_sum * (up + down) as surprise,
+        (up + down)::hugeint * confidence_count * 1000000 as surprise_unit
+    from counted
+),
+
 -- nearly every answer was rated in one session; only the others need a list made
 several_sessions as (
     select active.response_id, list_sort(list(distinct active.session_id)) as session_ids
@@ -43,20 +54,16 @@ several_sessions as (
 )
 
 select
-    counted.response_id,
+    compared.response_id,
     up as thumbs_up_count,
     down as thumbs_down_count,
-    round(mean_rating, 6) as avg_rating,
+    ((2000000 * five_sum + five_count) // nullif(2 * five_count, 0)) / 1e6 as avg_rating,
     ratings as rating_count,
     corrections as correction_count,
     preferences as preference_count,
     flags as flag_count,
-    if(up + down > 0, round((up - down) / (up + down), 6), null) as net_sentiment,
-    if(
-        up + down > 0 and confidence_count > 0,
-        round(up / (up + down) - confidence_sum::double / 1e12 / confidence_count, 6),
-        null
-    ) as confidence_delta,
+    sign(up - down) * ((2000000 * lead + voted) // nullif(2 * voted, 0)) / 1e6 as net_sentiment,
+    sign(surprise) * ((2 * abs(surprise) + surprise_unit) // nullif(2 * surprise_unit, 0)) / 1e6 as confidence_delta,
     first_us / 1e6 as first_feedback_at,
     last_us / 1e6 as last_feedback_at,
     case
@@ -64,5 +71,6 @@ select
         when one_session is null then []
         else [one_session]
     end as session_ids
-from counted
+from compared
 left join several_sessions using (response_id)
+order by compared.response_id

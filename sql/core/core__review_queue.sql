@@ -63,4 +63,4 @@ select
     has_feedback,
     review_reasons
 from waiting
-order by rank
+order by rank, item_id

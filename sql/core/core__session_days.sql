@@ -85,7 +85,7 @@ select
     reviewed_count,
     '{' || coalesce(issues, '') || '}' as output_issue_counts,
     missing_context_count,
-    round(missing_context_count / nullif(feedback_count, 0), 6) as missing_context_rate,
+    ((2000000 * missing_context_count + feedback_count) // nullif(2 * feedback_count, 0)) / 1e6 as missing_context_rate,
     $sample_rate::double as sample_rate
 from counted
 left join objects

@@ -17,6 +17,7 @@ with said as (
         style_match_score,
         edit_distance,
         edit_distance is null and not list_contains(repairs, 'edit_distance:out_of_range') as is_computed,
+        if(list_contains(repairs, 'edit_distance:out_of_range'), 'out_of_range', null) as edit_distance_mark,
         if(
             len(error_categories) = 0,
             error_categories,
@@ -53,8 +54,8 @@ with said as (
 remembered as (
     select
         feedback_id, session_id, submitted_at, submitted_by, rating, verdict, accuracy_score, completeness_score,
-        style_match_score, edit_distance_pct as edit_distance, false as is_computed, error_categories, output_issues,
-        has_missing_context
+        style_match_score, edit_distance_pct as edit_distance, false as is_computed, edit_distance_mark,
+        error_categories, output_issues, has_missing_context
     from core__retired_sessions
     anti join said using (feedback_id)
     where feedback_id is not null and submitted_at < $as_of
@@ -96,6 +97,7 @@ sessions as (
         ended_at,
         event_date,
         output_edit_distance_pct,
+        if(list_contains(raw_sessions__outputs.repairs, 'output_edit_distance_pct:too_long'), 'too_long', null) as output_mark,
         context_token_count,
         list_sort(list_distinct(context_document_ids)) as document_ids
     from raw_sessions__sessions
@@ -106,7 +108,7 @@ sessions as (
 
     select
         session_id, tenant_id, workspace_id, slice_id, user_id, started_at, ended_at, event_date,
-        output_edit_distance_pct, context_token_count, document_ids
+        output_edit_distance_pct, nullif(edit_distance_mark, 'out_of_range'), context_token_count, document_ids
     from core__retired_sessions
     where started_at < $as_of
 )
@@ -126,6 +128,7 @@ select
     rating,
     verdict,
     if(coalesce(is_computed, true), output_edit_distance_pct, edit_distance) as edit_distance_pct,
+    if(coalesce(is_computed, true), output_mark, edit_distance_mark) as edit_distance_mark,
     output_edit_distance_pct,
     accuracy_score,
     completeness_score,

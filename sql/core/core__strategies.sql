@@ -26,4 +26,4 @@ select
     ranking_score,
     quality_score
 from turns
-order by rank
+order by rank, turn_key

@@ -1,5 +1,5 @@
 -- One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).
--- grain: turn_key (unordered)
+-- grain: turn_key
 -- inputs: core__turn_pairs, core__turn_references
 -- params: as_of
 
@@ -54,6 +54,13 @@ scored as (
         end as base_score,
         case feedback_status when 'rejected' then -1.0 when 'accepted' then 0.5 else 0.0 end as feedback_weight
     from runs
+),
+
+ranked as (
+    select
+        *,
+        0.6 * coalesce(quality_score, 0)::double + 0.4 * feedback_weight::double as exact_ranking
+    from scored
 )
 
 select
@@ -78,10 +85,11 @@ select
     source_status <> feedback_status as is_disputed,
     case feedback_status
         when 'rejected' then -1.0
-        when 'accepted' then round(least(coalesce(base_score, 0) + 0.5, 1.0), 6)
+        when 'accepted' then least(coalesce(base_score, 0) + 0.5, 1.0)
         else base_score
     end as satisfaction_score,
-    round(0.6 * coalesce(quality_score, 0)::double + 0.4 * feedback_weight::double, 6) as ranking_score,
+    -- a source's own score may be any number; one this large has no six decimals
+    if(abs(exact_ranking) < 1e9, round(round(exact_ranking * 1e12) / 1e6) / 1e6, exact_ranking) as ranking_score,
     feedback_status <> 'rejected' as is_reusable,
     consecutive_rejections,
     validation_outcome,
@@ -92,4 +100,5 @@ select
     query_source,
     response_source,
     source_file
-from scored
+from ranked
+order by turn_key

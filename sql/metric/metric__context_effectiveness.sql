@@ -88,7 +88,9 @@ shares as (
         *,
         -- below 5 rated sessions nothing is said
         if(m1 >= 5, positive_count / m1, null) as p1,
-        if(m2 > 0, n2 / m2, null) as p2
+        if(m2 > 0, n2 / m2, null) as p2,
+        positive_count::hugeint * m2 - n2::hugeint * m1 as lead,
+        m1::hugeint * m2 as lead_unit
     from compared
 ),
 
@@ -103,13 +105,21 @@ wilson as (
     from shares
 ),
 
+-- Newcombe's interval of the difference
+newcombe as (
+    select
+        *,
+        p1 - p2 - sqrt(pow(p1 - low1, 2) + pow(high2 - p2, 2)) as low,
+        p1 - p2 + sqrt(pow(high1 - p1, 2) + pow(p2 - low2, 2)) as high
+    from wilson
+),
+
 -- a document's type is its own tenant's; ids are unique, but a copy may have a node without a tenant
 nodes as (
     select id as document_id, lower(trim(type)) as document_type
     from raw_sessions__context_nodes
 )
 
--- Newcombe's interval of the difference
 select
     tenant_id,
     workspace_id,
@@ -118,17 +128,15 @@ select
     session_count,
     positive_count,
     negative_count,
-    round(p1, 6) as effectiveness,
-    if(p1 is null, null, greatest(round(low1, 6), 0)) as effectiveness_low,
-    if(p1 is null, null, least(round(high1, 6), 1)) as effectiveness_high,
+    if(p1 is null, null, ((2000000 * positive_count + m1) // nullif(2 * m1, 0)) / 1e6) as effectiveness,
+    if(p1 is null, null, greatest(round(round(low1 * 1e12) / 1e6) / 1e6, 0)) as effectiveness_low,
+    if(p1 is null, null, least(round(round(high1 * 1e12) / 1e6) / 1e6, 1)) as effectiveness_high,
     m2 as other_rated_count,
-    round(p2, 6) as other_positive_rate,
-    round(p1 - p2, 6) as association,
-    if(p1 - p2 is null, null, greatest(round(p1 - p2 - sqrt(pow(p1 - low1, 2) + pow(high2 - p2, 2)), 6), -1))
-        as association_low,
-    if(p1 - p2 is null, null, least(round(p1 - p2 + sqrt(pow(high1 - p1, 2) + pow(p2 - low2, 2)), 6), 1))
-        as association_high,
+    ((2000000 * n2 + m2) // nullif(2 * m2, 0)) / 1e6 as other_positive_rate,
+    if(p1 is null, null, sign(lead) * ((2000000 * abs(lead) + lead_unit) // nullif(2 * lead_unit, 0)) / 1e6) as association,
+    if(low is null, null, greatest(round(round(low * 1e12) / 1e6) / 1e6, -1)) as association_low,
+    if(high is null, null, least(round(round(high * 1e12) / 1e6) / 1e6, 1)) as association_high,
     '{' || coalesce(categories, '') || '}' as error_category_counts
-from wilson
+from newcombe
 left join nodes using (document_id)
 order by tenant_id, workspace_id, document_id

@@ -57,7 +57,7 @@ deciles as (
         least(floor(feedback_confidence * 10 + 1e-9)::bigint, 9) as confidence_decile,
         count(*) as judged_count,
         count(*) filter (where is_right) as right_count,
-        sum(round(feedback_confidence * 1e6)::hugeint) as confidence_sum
+        sum(round(feedback_confidence * 1e6)::bigint) as confidence_sum
     from judged
     group by all
 ),
@@ -66,9 +66,22 @@ shares as (
     select
         *,
         right_count / judged_count as p,
-        confidence_sum::double / 1e6 / judged_count as mean_confidence,
+        -- how far off the sum of all claims is, in millionths
+        abs(1000000 * right_count - confidence_sum) as off_sum,
         1.959963984540054 as z
     from deciles
+),
+
+wilson as (
+    select
+        *,
+        (p + z * z / (2 * judged_count) - z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
+            / (1 + z * z / judged_count) as low,
+        (p + z * z / (2 * judged_count) + z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
+            / (1 + z * z / judged_count) as high,
+        sum(off_sum) over (partition by compared_with) as off_total,
+        sum(judged_count) over (partition by compared_with) as judged_total
+    from shares
 )
 
 select
@@ -76,16 +89,10 @@ select
     confidence_decile,
     judged_count,
     right_count,
-    round(p, 6) as right_share,
-    round(greatest(0, (p + z * z / (2 * judged_count) - z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
-        / (1 + z * z / judged_count)), 6) as right_share_low,
-    round(least(1, (p + z * z / (2 * judged_count) + z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
-        / (1 + z * z / judged_count)), 6) as right_share_high,
-    round(mean_confidence, 6) as mean_confidence,
-    round(
-        sum(round(judged_count * abs(p - mean_confidence) * 1e6)::hugeint) over (partition by compared_with)::double / 1e6
-        / sum(judged_count) over (partition by compared_with),
-        6
-    ) as calibration_error
-from shares
+    ((2000000 * right_count + judged_count) // nullif(2 * judged_count, 0)) / 1e6 as right_share,
+    round(round(greatest(0, low) * 1e12) / 1e6) / 1e6 as right_share_low,
+    round(round(least(1, high) * 1e12) / 1e6) / 1e6 as right_share_high,
+    ((2 * confidence_sum + judged_count) // nullif(2 * judged_count, 0)) / 1e6 as mean_confidence,
+    ((2 * off_total + judged_total) // nullif(2 * judged_total, 0)) / 1e6 as calibration_error
+from wilson
 order by compared_with, confidence_decile

@@ -58,6 +58,8 @@ shares as (
         *,
         n1 / m1 as p1,
         if(m2 > 0, n2 / m2, null) as p2,
+        n1::hugeint * m2 - n2::hugeint * m1 as lead,
+        m1::hugeint * m2 as lead_unit,
         1.959964 as z
     from compared
 ),
@@ -77,7 +79,6 @@ wilson as (
 changes as (
     select
         *,
-        p1 - p2 as change,
         p1 - p2 - sqrt(pow(p1 - low1, 2) + pow(high2 - p2, 2)) as change_low,
         p1 - p2 + sqrt(pow(high1 - p1, 2) + pow(p2 - low2, 2)) as change_high
     from wilson
@@ -93,7 +94,7 @@ judged as (
             when change_high < 0 then 'falling'
             else 'steady'
         end as verdict,
-        if(n1 >= 20 and m2 > 0, round(n1 * change_low, 6), null) as rank_score
+        if(n1 >= 20 and m2 > 0, round(round(n1 * change_low * 1e12) / 1e6) / 1e6, null) as rank_score
     from changes
 )
 
@@ -103,11 +104,11 @@ select
     pattern,
     n1 as signal_count,
     m1 as domain_count,
-    round(p1, 6) as share,
-    round(p2, 6) as baseline_share,
-    round(change, 6) as share_change,
-    round(change_low, 6) as share_change_low,
-    round(change_high, 6) as share_change_high,
+    ((2000000 * n1 + m1) // nullif(2 * m1, 0)) / 1e6 as share,
+    ((2000000 * n2 + m2) // nullif(2 * m2, 0)) / 1e6 as baseline_share,
+    sign(lead) * ((2000000 * abs(lead) + lead_unit) // nullif(2 * lead_unit, 0)) / 1e6 as share_change,
+    round(round(change_low * 1e12) / 1e6) / 1e6 as share_change_low,
+    round(round(change_high * 1e12) / 1e6) / 1e6 as share_change_high,
     verdict,
     rank_score,
     if(

@@ -37,7 +37,7 @@ select
     up as positive_count,
     down as negative_count,
     neutral as neutral_count,
-    round(weight_micros / rows_all / 1e6, 6) as mean_weight,
-    if(up + down > 0, round((up - down) / (up + down), 6), null) as net_sentiment
+    ((2 * weight_micros + rows_all) // nullif(2 * rows_all, 0)) / 1e6 as mean_weight,
+    sign(up - down) * ((2000000 * abs(up - down) + up + down) // nullif(2 * (up + down), 0)) / 1e6 as net_sentiment
 from counted
 order by event_date, domain

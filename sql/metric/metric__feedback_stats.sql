@@ -34,10 +34,10 @@ select
     flags as flag_count,
     up as positive_count,
     down as negative_count,
-    if(up + down > 0, round((up - down) / (up + down), 6), null) as net_sentiment,
+    sign(up - down) * ((2000000 * abs(up - down) + up + down) // nullif(2 * (up + down), 0)) / 1e6 as net_sentiment,
     processed as processed_count,
     rows_all - processed as pending_count,
-    round(weight_micros / nullif(rows_all, 0) / 1e6, 6) as avg_weight,
+    ((2 * weight_micros + rows_all) // nullif(2 * rows_all, 0)) / 1e6 as avg_weight,
     high_quality as high_quality_count,
     recent as recent_24h
 from counted

@@ -38,6 +38,17 @@ counted as (
         count(*) filter (where inactive_reason = 'expired') as expired_count
     from reactions
     group by event_date
+),
+
+-- those who said yes or no
+decided as (
+    select
+        *,
+        ok_count + not_ok_count as decided_count,
+        user_ok_count + user_not_ok_count as user_decided_count,
+        machine_ok_count + machine_not_ok_count as machine_decided_count,
+        unknown_ok_count + unknown_not_ok_count as unknown_decided_count
+    from counted
 )
 
 select
@@ -58,15 +69,15 @@ select
     unknown_ok_count,
     unknown_not_ok_count,
     unknown_neutral_count,
-    round(ok_count / reaction_count, 6) as satisfaction_rate,
-    round(user_ok_count / nullif(user_count, 0), 6) as user_satisfaction_rate,
-    round(machine_ok_count / nullif(machine_count, 0), 6) as machine_satisfaction_rate,
-    round(unknown_ok_count / nullif(unknown_count, 0), 6) as unknown_satisfaction_rate,
-    round(ok_count / nullif(ok_count + not_ok_count, 0), 6) as ok_rate,
-    round(user_ok_count / nullif(user_ok_count + user_not_ok_count, 0), 6) as user_ok_rate,
-    round(machine_ok_count / nullif(machine_ok_count + machine_not_ok_count, 0), 6) as machine_ok_rate,
-    round(unknown_ok_count / nullif(unknown_ok_count + unknown_not_ok_count, 0), 6) as unknown_ok_rate,
+    ((2000000 * ok_count + reaction_count) // nullif(2 * reaction_count, 0)) / 1e6 as satisfaction_rate,
+    ((2000000 * user_ok_count + user_count) // nullif(2 * user_count, 0)) / 1e6 as user_satisfaction_rate,
+    ((2000000 * machine_ok_count + machine_count) // nullif(2 * machine_count, 0)) / 1e6 as machine_satisfaction_rate,
+    ((2000000 * unknown_ok_count + unknown_count) // nullif(2 * unknown_count, 0)) / 1e6 as unknown_satisfaction_rate,
+    ((2000000 * ok_count + decided_count) // nullif(2 * decided_count, 0)) / 1e6 as ok_rate,
+    ((2000000 * user_ok_count + user_decided_count) // nullif(2 * user_decided_count, 0)) / 1e6 as user_ok_rate,
+    ((2000000 * machine_ok_count + machine_decided_count) // nullif(2 * machine_decided_count, 0)) / 1e6 as machine_ok_rate,
+    ((2000000 * unknown_ok_count + unknown_decided_count) // nullif(2 * unknown_decided_count, 0)) / 1e6 as unknown_ok_rate,
     orphan_count,
     expired_count
-from counted
+from decided
 order by event_date

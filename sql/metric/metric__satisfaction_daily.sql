@@ -18,13 +18,21 @@ with systems as (
 rates as (
     select
         *,
-        positive_count / signal_count as rate,
-        positive_count / nullif(positive_count + negative_count, 0) as decided,
-        coalesce(json_extract($satisfaction_shares::json, '$.' || system)::double, 0) as fixed_share
+        positive_count + negative_count as decided_count,
+        round(coalesce(json_extract($satisfaction_shares::json, '$.' || system)::double, 0) * 1e6)::bigint as share_units
     from systems
 ),
 
--- decimals: the sum must not depend on its order (G2)
+-- in whole numbers of 1e-15: the sum must not depend on its order (G2)
+fine_rates as (
+    select
+        *,
+        (2000000000000000 * positive_count::hugeint + signal_count) // nullif(2 * signal_count, 0) as rate_units,
+        (2000000000000000 * positive_count::hugeint + decided_count) // nullif(2 * decided_count, 0) as decided_units
+    from rates
+    where share_units > 0
+),
+
 overall as (
     select
         event_date,
@@ -33,20 +41,27 @@ overall as (
         sum(positive_count)::bigint as positive_count,
         sum(negative_count)::bigint as negative_count,
         sum(neutral_count)::bigint as neutral_count,
-        sum((fixed_share * rate)::decimal(18, 12))::double / sum(fixed_share::decimal(18, 12))::double as rate,
-        sum((fixed_share * decided)::decimal(18, 12))::double
-            / nullif(sum(if(decided is null, 0, fixed_share)::decimal(18, 12))::double, 0) as decided,
-        sum(fixed_share::decimal(18, 12))::double as fixed_share
-    from rates
-    where fixed_share > 0
+        sum(share_units * rate_units)::double / sum(share_units) / 1e15 as rate,
+        sum(share_units * decided_units)::double
+            / nullif(sum(share_units) filter (where decided_count > 0), 0) / 1e15 as decided,
+        sum(share_units)::bigint as share_units
+    from fine_rates
     group by event_date
 ),
 
 lines as (
-    select event_date, system, signal_count, positive_count, negative_count, neutral_count, rate, decided, fixed_share
+    select
+        event_date, system, signal_count, positive_count, negative_count, neutral_count,
+        ((2000000 * positive_count + signal_count) // nullif(2 * signal_count, 0)) / 1e6 as satisfaction_rate,
+        ((2000000 * positive_count + decided_count) // nullif(2 * decided_count, 0)) / 1e6 as decided_rate,
+        share_units
     from rates
     union all
-    select event_date, system, signal_count, positive_count, negative_count, neutral_count, rate, decided, fixed_share
+    select
+        event_date, system, signal_count, positive_count, negative_count, neutral_count,
+        round(round(rate * 1e12) / 1e6) / 1e6 as satisfaction_rate,
+        round(round(decided * 1e12) / 1e6) / 1e6 as decided_rate,
+        share_units
     from overall
 )
 
@@ -57,8 +72,8 @@ select
     positive_count,
     negative_count,
     neutral_count,
-    round(rate, 6) as satisfaction_rate,
-    round(decided, 6) as decided_rate,
-    round(fixed_share, 6) as fixed_share
+    satisfaction_rate,
+    decided_rate,
+    share_units / 1e6 as fixed_share
 from lines
 order by event_date, system

@@ -56,10 +56,10 @@ select
     workspaces.workspace_id,
     workspaces.rated_count,
     other_tenant_count,
-    round(largest / nullif(rated, 0), 6) as largest_tenant_share,
+    ((2000000 * largest + rated) // nullif(2 * rated, 0)) / 1e6 as largest_tenant_share,
     has_baseline,
     if(has_baseline, rated, null) as baseline_rated_count,
-    if(has_baseline, round(positives / nullif(rated, 0), 6), null) as baseline_positive_rate,
+    if(has_baseline, ((2000000 * positives + rated) // nullif(2 * rated, 0)) / 1e6, null) as baseline_positive_rate,
     if(has_baseline, ((20000 * approved + reviewed) // nullif(2 * reviewed, 0)) / 100.0::double, null)
         as baseline_acceptance_rate,
     if(has_baseline, ((200 * edit_sum + edits) // nullif(2 * edits, 0)) / 100.0::double, null) as baseline_edit_distance

@@ -37,6 +37,12 @@ chosen as (
     select *, false as is_kept
     from days
     anti join kept using (tenant_id, workspace_id, date)
+),
+
+-- the rate as a whole number, so that a count over it is rounded as it is (sql/README.md)
+scaled as (
+    select *, round(sample_rate * 1e12)::hugeint as sample_units
+    from chosen
 )
 
 select
@@ -59,13 +65,13 @@ select
     missing_context_count,
     missing_context_rate,
     sample_rate,
-    round(total_sessions / sample_rate, 6) as total_sessions_estimate,
-    round(positive_ratings / sample_rate, 6) as positive_ratings_estimate,
-    round(negative_ratings / sample_rate, 6) as negative_ratings_estimate,
-    round(skipped_ratings / sample_rate, 6) as skipped_ratings_estimate,
-    round(no_feedback_count / sample_rate, 6) as no_feedback_estimate,
+    ((2000000000000000000 * total_sessions::hugeint + sample_units) // (2 * sample_units)) / 1e6 as total_sessions_estimate,
+    ((2000000000000000000 * positive_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as positive_ratings_estimate,
+    ((2000000000000000000 * negative_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as negative_ratings_estimate,
+    ((2000000000000000000 * skipped_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as skipped_ratings_estimate,
+    ((2000000000000000000 * no_feedback_count::hugeint + sample_units) // (2 * sample_units)) / 1e6 as no_feedback_estimate,
     is_kept
         or date <= (($as_of::timestamptz - interval 90 day) at time zone 'UTC')::date
         or (tenant_id, workspace_id, date) in (select (tenant_id, workspace_id, date) from frozen) as is_frozen
-from chosen
+from scaled
 order by tenant_id, workspace_id, date

@@ -65,6 +65,11 @@ objects as (
         string_agg(to_json(said)::varchar || ':' || n, ',' order by said) filter (where kind = 'issue') as issues
     from said_counts
     group by tenant_id, workspace_id, slice_id, date
+),
+
+-- the rate as a whole number, so that a count over it is rounded as it is (sql/README.md)
+sample as (
+    select round($sample_rate::double * 1e12)::hugeint as sample_units
 )
 
 -- two decimals, half up, in whole numbers: (200 * sum + n) // (2 * n) hundredths
@@ -88,16 +93,17 @@ select
     reviewed_count,
     '{' || coalesce(issues, '') || '}' as output_issue_counts,
     missing_context_count,
-    round(missing_context_count / nullif(feedback_count, 0), 6) as missing_context_rate,
+    ((2000000 * missing_context_count + feedback_count) // nullif(2 * feedback_count, 0)) / 1e6 as missing_context_rate,
     $sample_rate::double as sample_rate,
-    round(total_sessions / $sample_rate::double, 6) as total_sessions_estimate,
-    round(positive_ratings / $sample_rate::double, 6) as positive_ratings_estimate,
-    round(negative_ratings / $sample_rate::double, 6) as negative_ratings_estimate,
-    round(skipped_ratings / $sample_rate::double, 6) as skipped_ratings_estimate,
-    round(no_feedback_count / $sample_rate::double, 6) as no_feedback_estimate
+    ((2000000000000000000 * total_sessions::hugeint + sample_units) // (2 * sample_units)) / 1e6 as total_sessions_estimate,
+    ((2000000000000000000 * positive_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as positive_ratings_estimate,
+    ((2000000000000000000 * negative_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as negative_ratings_estimate,
+    ((2000000000000000000 * skipped_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as skipped_ratings_estimate,
+    ((2000000000000000000 * no_feedback_count::hugeint + sample_units) // (2 * sample_units)) / 1e6 as no_feedback_estimate
 from counted
 left join objects
     on objects.tenant_id = counted.tenant_id and objects.workspace_id = counted.workspace_id
     and objects.slice_id is not distinct from counted.slice_id
     and objects.date = counted.date
+cross join sample
 order by counted.tenant_id, counted.workspace_id, counted.slice_id, counted.date

@@ -1,15 +1,15 @@
 -- One candidate that did not leave, with the one reason (T1).
--- grain: release_date, id (unordered)
+-- grain: release_date, id
 -- inputs: core__feedback_candidates, core__distillation_candidates, core__candidate_rivals
 -- params: release_date
 
 with candidates as (
-    select id, format, source, origin_id, partner_id, early_reason, late_reason
+    select id, format, source, origin_id, partner_id, early_reason, late_reason, quality_weight, prompt_key
     from core__feedback_candidates
 
     union all
 
-    select id, format, source, origin_id, partner_id, early_reason, late_reason
+    select id, format, source, origin_id, partner_id, early_reason, late_reason, quality_weight, prompt_key
     from core__distillation_candidates
 ),
 
@@ -20,9 +20,11 @@ judged as (
         candidates.source,
         candidates.origin_id,
         candidates.partner_id,
+        candidates.quality_weight,
+        candidates.prompt_key,
         case
             when early_reason is not null then early_reason
-            when core__candidate_rivals.reason = 'conflicting' then 'conflicting'
+            when core__candidate_rivals.reason in ('conflicting', 'outvoted') then core__candidate_rivals.reason
             when late_reason is not null then late_reason
             else core__candidate_rivals.reason
         end as reason,
@@ -38,6 +40,9 @@ select
     if(partner_id is null, [origin_id], [origin_id, partner_id]) as origin_ids,
     reason,
     duplicate_of,
+    quality_weight,
+    prompt_key,
     $release_date::date as release_date
 from judged
 where reason is not null
+order by release_date, id

@@ -56,6 +56,7 @@ def database(rows: int) -> Path:
     path = FOLDER / f"feedback_{rows}.db"
     if not path.exists():
         temporary = path.with_suffix(".part")
+        temporary.unlink(missing_ok=True)
         write_feedback(temporary, rows, seed=7, days=DAYS, last_day=LAST_DAY, text_bytes=1000)
         with sqlite3.connect(temporary, isolation_level=None) as connection:
             for table in ("responses", "feedback_aggregates", "feedback_sessions"):

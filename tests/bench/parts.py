@@ -1,4 +1,4 @@
-"""The text functions that cost most, each by itself on one core: how many texts or pairs a second."""
+"""The parts that cost most, each by itself on one core: how many rows, texts or pairs a second."""
 
 import sqlite3
 import tempfile
@@ -8,13 +8,20 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project.day_buffer import GROUP_ROWS
+from dagster_project.demo.feedback import write_feedback
 from dagster_project.demo.turn_sources import write_turns
-from dagster_project.signals.edit_distance import edit_distance_pct
+from dagster_project.extract import SqliteDatabase
+from dagster_project.quarantine import split
+from dagster_project.schemas.feedback import ENTRIES
+from dagster_project.signals.edit_distance import edit_changes
 from dagster_project.signals.implicit import detect
 from dagster_project.signals.references import refers_back
 from dagster_project.signals.similarity import load_model, similarities, unit_vectors
+from dagster_project.sources import feedback
 
 TURNS = 60_000
+CHECKED_ROWS = 1_000_000
 
 
 def told(what: str, count: int, work: Callable[[], object]) -> None:
@@ -36,7 +43,22 @@ def turns() -> pl.DataFrame:
     return pl.DataFrame(rows, schema={"query": pl.String, "response": pl.String}, orient="row")
 
 
+def entries() -> pl.DataFrame:
+    """As many clean feedback rows of about 1 KB as are checked at once."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "feedback.db"
+        write_feedback(path, GROUP_ROWS + 5_000, seed=7, text_bytes=1000)
+        with SqliteDatabase(path) as database:
+            rows = pl.concat(feedback.canonical(batch, "thumbs") for batch in database.read_all(feedback.ENTRIES))
+    kept, _ = split(rows, ENTRIES)
+    return kept.head(GROUP_ROWS).with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("problems"))
+
+
 def main() -> None:
+    clean = entries()
+    told("clean feedback rows checked (G5)", CHECKED_ROWS, lambda: [
+        split(clean, ENTRIES) for _ in range(CHECKED_ROWS // GROUP_ROWS)
+    ])  # fmt: skip
     rows = turns()
     model = load_model("wordllama")
     distinct = rows["query"].unique(maintain_order=True)
@@ -55,9 +77,7 @@ def main() -> None:
         pl.concat_str(pl.col("response").shift(1).fill_null(""), "query", "response").repeat_by(12).list.join("")
     )
     kilobytes = long.to_series().str.head(1000)
-    told(
-        "edit distances, 1 KB against 1 KB (S4)", rows.height, lambda: edit_distance_pct(kilobytes, kilobytes.shift(7))
-    )
+    told("edit distances, 1 KB against 1 KB (S4)", rows.height, lambda: edit_changes(kilobytes, kilobytes.shift(7)))
 
 
 if __name__ == "__main__":

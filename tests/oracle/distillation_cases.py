@@ -2,7 +2,7 @@
 
 A handful of interactions lie in several tables and files, dressed differently each time, so that merges, fills, ties of
 time and disagreements between copies are common. The feedback beside them hits the examples in all three ways of M1, or
-narrowly misses. Left out is what the law does not decide; `is_undecided` names what chance might still bring about.
+narrowly misses. Left out is what the law does not decide.
 """
 
 import sqlite3
@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.oracle import distillation_texts_pool as pool
 from tests.oracle import distillation_voices
-from tests.oracle.distillation_merge import Example, merged
+from tests.oracle.distillation_merge import merged
 from tests.oracle.distillation_row_maker import DAYS, FIRST_DAY, Interaction, Maker, Row
 from tests.oracle.distillation_rows import (
     CORRECTIONS,
@@ -25,8 +25,6 @@ from tests.oracle.distillation_rows import (
     UNIFIED,
     sort_out,
 )
-from tests.oracle.distillation_texts import changed_share
-from tests.oracle.feedback_oracle import answer_form
 from tests.oracle.nasty_database import insert
 
 DROPPABLE = {
@@ -123,30 +121,17 @@ def make_files(maker: Maker) -> list[CaseFile]:
     return files
 
 
-def is_undecided(example: Example) -> bool:
-    """Whether 5 % (D7) is of the rounded or the exact share, or `tie` or `no_contrast` the reason, is not said."""
-    if not example.attempt:
-        return False
-    share = changed_share(example.attempt, example.response)
-    return 0.045 <= share < 0.05 or (share >= 0.05 and answer_form(example.attempt) == answer_form(example.response))
-
-
 def make(seed: int, folder: Path) -> DistillationCase:
     """The case of a seed, written to `folder`."""
     folder.mkdir(parents=True, exist_ok=True)
-    attempt = 0
-    while True:
-        maker = Maker(f"{seed}:{attempt}")
-        paths = []
-        for number, file in enumerate(make_files(maker)):
-            paths.append(folder / f"distillation_{number}.db")
-            paths[-1].unlink(missing_ok=True)
-            file.write(paths[-1])
-        as_of = FIRST_DAY + timedelta(days=maker.pick((DAYS, DAYS, DAYS - 1, DAYS + 30)), hours=maker.pick((0, 0, 12)))
-        examples = merged(sort_out(paths), as_of)
-        if not any(is_undecided(example) for example in examples.values()):
-            break
-        attempt += 1
+    maker = Maker(f"{seed}:0")
+    paths = []
+    for number, file in enumerate(make_files(maker)):
+        paths.append(folder / f"distillation_{number}.db")
+        paths[-1].unlink(missing_ok=True)
+        file.write(paths[-1])
+    as_of = FIRST_DAY + timedelta(days=maker.pick((DAYS, DAYS, DAYS - 1, DAYS + 30)), hours=maker.pick((0, 0, 12)))
+    examples = merged(sort_out(paths), as_of)
     feedback = folder / "feedback.db"
     feedback_files = [] if maker.chance(0.1) else [feedback]
     if feedback_files:

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from tests.oracle import distillation_oracle as oracle
-from tests.oracle import feedback_oracle
+from tests.oracle import feedback_oracle, feedback_source
 from tests.oracle.distillation_merge import EXTRACTABLE, merged
 from tests.oracle.distillation_rows import (
     CORRECTIONS,
@@ -26,16 +26,9 @@ from tests.oracle.distillation_rows import (
 )
 from tests.oracle.distillation_texts import FIXED_FLAGS
 from tests.oracle.distillation_training import Candidate, Key, candidates_of, duplicate_groups
+from tests.oracle.release_files import FORMATS, read_release, split_of_record
 from tests.test_against_oracle import compare_rows, reasons_match
 
-FORMATS = {
-    "instruction": ("instruction", "input", "output"),
-    "cot": ("instruction", "input", "output"),
-    "correction": ("instruction", "input", "output", "error_type"),
-    "preference": ("prompt", "chosen", "rejected"),
-    "unpaired": ("prompt", "completion", "label"),
-}
-RECORD_END = ("context", "id", "source", "quality_weight", "tier", "domain", "origin_ids")
 G5_REASONS = ("wrong_type", "bad_text", "not_finite")
 SIDE_TABLES = (PATTERNS, CORRECTIONS, "review_queue")  # whether source_rows names these is not said
 
@@ -102,9 +95,9 @@ def compare_quarantine(outputs: Outputs, verdict: oracle.DistillationVerdict) ->
             found.append(f"G11: {key} key is {seen['key']!r}, not {row.key!r}")
         if row.table in UNDER_CONTRACT and seen["event_date"] != row.day:
             found.append(f"G1/G11: {key} event_date is {seen['event_date']}, not {row.day}")
-        stored = feedback_oracle.as_loaded(seen["row"])
+        stored = feedback_source.as_loaded(seen["row"])
         for name, cell in row.cells.items():
-            if stored.get(name) not in feedback_oracle.original_value(cell):
+            if stored.get(name) not in feedback_source.original_value(cell):
                 found.append(f"G11: {key} row.{name} is {stored.get(name)!r}")
     return found
 
@@ -131,12 +124,12 @@ def compare_examples(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
 def expected_row(distilled: oracle.Distilled) -> dict[str, Any]:
     example = distilled.example
     row = {
-        "prompt_key": feedback_oracle.prompt_key(example.query), "subdomain": example.value("subdomain"),
+        "prompt_key": feedback_source.prompt_key(example.query), "subdomain": example.value("subdomain"),
         "task_type": example.value("task_type"), "source_quality_score": example.value("quality_score"),
         "review_status": distilled.review_status, "is_ready": distilled.is_ready,
         "training_format": distilled.training_format, "feedback_verdict": distilled.feedback_verdict,
     }  # fmt: skip
-    kind = feedback_oracle.word(example.value("reasoning_type"))
+    kind = feedback_source.word(example.value("reasoning_type"))
     if kind in oracle.REASONING_TYPES:
         row["reasoning_type"] = kind
     if example.value("complexity") is not None:
@@ -156,7 +149,7 @@ def compare_details(key: str, distilled: oracle.Distilled, row: Mapping[str, Any
         found.append(f"D2: {key} source_rows are {row['source_rows']}, not {example.source_rows}: {problem}")
     if example.is_synthetic:
         return found
-    flags = {feedback_oracle.word(flag) for flag in row["quality_flags"] or []}
+    flags = {feedback_source.word(flag) for flag in row["quality_flags"] or []}
     if wrong := (flags ^ distilled.flags) & set(FIXED_FLAGS):
         found.append(
             f"D4: {key} {sorted(str(f) for f in wrong)} of {example.response[:60]!r}...{example.response[-40:]!r}"
@@ -174,7 +167,7 @@ def compare_details(key: str, distilled: oracle.Distilled, row: Mapping[str, Any
         found.append(f"D2: {key} extracted is {sorted(extracted)}")
     if row["reasoning_type"] == "correction" and "reasoning_type" in extracted and not example.attempt:
         found.append(f"D3: {key} is a correction without an attempt")
-    unknown = feedback_oracle.word(example.value("reasoning_type")) or None
+    unknown = feedback_source.word(example.value("reasoning_type")) or None
     if unknown and unknown not in oracle.REASONING_TYPES and row["reasoning_type"] not in (None, "other"):
         found.append(f"G8: {key}.reasoning_type is {row['reasoning_type']!r}, not null or other")
     return found
@@ -194,24 +187,6 @@ def wrong_rows(expected: list[str], actual: list[str]) -> str | None:
 
 
 # --- training sets ----------------------------------------------------------------------------------------------------
-
-
-def read_release(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
-    """The records, with `format` and `split` beside; and what is wrong with the files (T4)."""
-    records, found = [], []
-    for path in sorted(folder.glob("*.jsonl")):
-        kind, rest = path.name.split("_", 1)
-        split = "validation" if ".validation." in rest else "test" if ".test." in rest else "train"
-        lines = path.read_bytes().decode("utf-8").removesuffix("\n").split("\n")
-        loaded = [dict(feedback_oracle.as_loaded(line)) for line in lines]
-        ids = [record["id"] for record in loaded]
-        if ids != sorted(set(ids)):
-            found.append(f"T4: {path.name} is not by id")
-        for record in loaded:
-            if tuple(record) != (*FORMATS[kind], *RECORD_END):
-                found.append(f"T4: {path.name} has the keys {tuple(record)}")
-            records.append({**record, "format": kind, "split": split})
-    return records, found
 
 
 def key_of(record: Mapping[str, Any], feedback: feedback_oracle.Verdict) -> Key:
@@ -242,7 +217,7 @@ def compare_training(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
             found.append(f"T1: {key} {candidate.source} is out for {reason}, but should leave")
         if candidate.source and key in out and out[key]["source"] != candidate.source:
             found.append(f"D7: {key} source is {out[key]['source']}, not {candidate.source}")
-        if key in out and (out[key]["duplicate_of"] is not None) != (reason == "duplicate"):
+        if key in out and (out[key]["duplicate_of"] is not None) != (reason in ("duplicate", "outvoted")):
             found.append(f"T2: {key} is out for {reason} and duplicate_of {out[key]['duplicate_of']}")
         if key in left:
             found += compare_record(candidate, left[key], verdict.settings.split_key)
@@ -259,12 +234,15 @@ def compare_record(candidate: Candidate, record: Mapping[str, Any], split_key: s
     expected = {
         **candidate.fields, "source": candidate.source, "quality_weight": candidate.weight, "tier": candidate.tier,
         "domain": candidate.domain, "origin_ids": candidate.origins,
-        "context": None if feedback_oracle.blank(candidate.context) else candidate.context,
-        "split": feedback_oracle.split_of(candidate.query, split_key),
+        "context": None if feedback_source.blank(candidate.context) else candidate.context,
+        "base_weight": candidate.base_weight,
+        "split": split_of_record(candidate.query, candidate.weight, split_key, "augmentation"),
     }  # fmt: skip
+    if candidate.format == "preference":
+        expected |= dict(zip(("votes_for", "votes_against"), candidate.votes, strict=True))
     seen = {**record, "origin_ids": frozenset(record["origin_ids"])}
     found = compare_rows("D7/T3/T4", {candidate.key: expected}, {candidate.key: seen})
-    if candidate.format == "correction" and record["error_type"] not in (None, *feedback_oracle.ERROR_TYPES):
+    if candidate.format == "correction" and record["error_type"] not in (None, *feedback_source.ERROR_TYPES):
         found.append(f"F9: {candidate.key} error_type is {record['error_type']!r}")
     return found
 

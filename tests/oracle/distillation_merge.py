@@ -22,7 +22,7 @@ from tests.oracle.distillation_rows import (
     DistillationSource,
     SourceRow,
 )
-from tests.oracle.feedback_oracle import answer_form, known, prompt_form, prompt_key
+from tests.oracle.feedback_source import answer_form, known, prompt_form, prompt_key
 
 # The younger the generation, the better; a chain of thought stands beside its interaction, or alone behind all.
 UNIFIED_RANK, EXAMPLES_RANK, RAW_RANK, JOINED_RANK, ALONE_RANK = range(5)

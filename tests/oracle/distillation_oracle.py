@@ -7,7 +7,8 @@ where there are any, and else whatever the pipeline says it found. Where the law
 - `failed` is said of a chain of thought that stands alone, not of an interaction that has one (D2);
 - `is_ready` does not look at users' feedback: T1 knows `contradicted` as a reason of its own, after `not_ready` (M1);
 - feedback on SAM's attempt is not about the teacher's answer, however it is linked (M1);
-- `refusal` and `tie` are reasons of pairs; an approved refusal still teaches as an instruction (D7).
+- `tie` is a reason of pairs; a teacher's refusal is one of every format: people choose and like answers in feedback (T1);
+- training_ready is a value like others: the first row of an example that has one gives it (D2, D6).
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,10 +21,13 @@ from tests.oracle import feedback_oracle
 from tests.oracle.distillation_merge import Example, merged
 from tests.oracle.distillation_rows import DistillationSource, sort_out
 from tests.oracle.distillation_texts import changed_share, fixed_flags
-from tests.oracle.feedback_oracle import Feedback, answer_form, prompt_key, word
+from tests.oracle.feedback_rows import Feedback
+from tests.oracle.feedback_source import DOMAINS as FEEDBACK_DOMAINS
+from tests.oracle.feedback_source import answer_form, blank, prompt_key, word
+from tests.oracle.unseen_texts import is_unseen_attempt
 
 REASONING_TYPES = {"chain_of_thought", "tool_use", "correction", "direct", "multi_step", "meta_cognitive"}
-DOMAINS = feedback_oracle.DOMAINS | {"analysis"}
+DOMAINS = FEEDBACK_DOMAINS | {"analysis"}
 PRIMARY_FORMATS = ("instruction", "cot", "correction", "preference")
 BLOCKING_FLAGS = {"repetition", "incomplete", "refusal"}
 LEAST_CHANGE = 0.05
@@ -105,14 +109,15 @@ def feedback_about(example: Example, active: list[Feedback]) -> list[Feedback]:
     answer, session, key = answer_form(example.response), example.value("session_id"), prompt_key(example.query)
     attempt = answer_form(example.attempt)
 
-    def gave(item: Feedback) -> str:
-        return answer_form(item["original_response"])
+    def gave(item: Feedback) -> str | None:
+        """Empty texts are equal to no other text (F1)."""
+        return answer_form(item["original_response"]) or None
 
     def is_escalated(item: Feedback) -> bool:
         return item["escalated_to_claude"] == 1
 
     teachers = [item for item in active if gave(item) == answer or not attempt or gave(item) != attempt]
-    asked = [item for item in teachers if prompt_key(item["original_query"]) == key]
+    asked = [i for i in teachers if not blank(i["original_query"]) and prompt_key(i["original_query"]) == key]
     ways = (
         [item for item in teachers if item["response_id"] == example.id],
         [i for i in asked if session and i.session_id == session and (is_escalated(i) or gave(i) == answer)],
@@ -163,6 +168,8 @@ class Distilled:
             return self.review_status == "approved"
         if self.example.is_synthetic:
             return self.example.sides_differ
+        if self.example.value("training_ready") == 1:
+            return True
         settings = self.settings
         return settings.auto_ready and self.score >= settings.min_score and not self.flags & BLOCKING_FLAGS
 
@@ -174,6 +181,11 @@ class Distilled:
     @property
     def has_contrast(self) -> bool:
         return self.changed is not None and "refusal" not in self.flags and self.changed >= LEAST_CHANGE
+
+    @property
+    def is_unseen_attempt(self) -> bool:
+        """T1: its answer talks about an attempt the prompt does not show."""
+        return is_unseen_attempt(self.example.response)
 
     @property
     def training_format(self) -> str:

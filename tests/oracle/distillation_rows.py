@@ -10,7 +10,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.feedback_oracle import (
+from tests.oracle.feedback_source import (
     FIRST,
     INTEGER,
     LAST,

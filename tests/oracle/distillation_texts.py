@@ -5,6 +5,8 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from tests.oracle.edits import changed_and_total
+
 FIXED_FLAGS = ("repetition", "incomplete", "refusal", "too_short", "too_long")
 REPEATED, REPEATED_LENGTH = 3, 20
 REFUSAL_LENGTH, REFUSAL_START = 600, 200
@@ -64,19 +66,6 @@ def fixed_flags(text: str) -> set[str]:
 
 
 def changed_share(before: str, after: str) -> float:
-    """S4: (removed + added) / (common + removed + added) of a shortest edit, in code points; 0 for two empty texts."""
-    common = common_length(before, after)
-    changed = len(before) + len(after) - 2 * common
-    return changed / (common + changed) if changed else 0.0
-
-
-def common_length(one: str, other: str) -> int:
-    """The length of the longest common subsequence, by the table everybody learns."""
-    row = [0] * (len(other) + 1)
-    for letter in one:
-        corner = 0
-        for place, candidate in enumerate(other, 1):
-            above = row[place]
-            row[place] = corner + 1 if letter == candidate else max(above, row[place - 1])
-            corner = above
-    return row[-1]
+    """S4: (removed + added) / (common + removed + added); 0 for two empty texts."""
+    changed, total = changed_and_total(before, after)
+    return changed / total if total else 0.0

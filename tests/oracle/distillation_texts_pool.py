@@ -76,9 +76,26 @@ NO_REFUSALS = (
     prose(210, 4) + " I cannot assist with anything beyond that.",
     "You cannot divide a number by zero, so the loop stops early. " + prose(200, 6),
 )
+TALK_OF_ATTEMPTS = (
+    "Your answer is wrong. " + prose(230, 3),
+    f"{prose(130, 5)}\n\nThe previous response missed this point. {prose(90, 7)}",
+    "SAM's attempt is too short. " + prose(230, 6),
+)
+NO_TALK_OF_ATTEMPTS = (
+    "Your question is a good one, and your code is fine. " + prose(200, 4),
+    "The previous section has more of it. " + prose(210, 8),
+)
 LONG_ANSWERS = (prose(16_000, 1), prose(16_001, 1))
 # The first few are without fault; they come often, so that something is left to export.
-ANSWERS = (*PLAIN_ANSWERS[:3] * 8, *PLAIN_ANSWERS, *SHAPED_ANSWERS, *REFUSALS, *NO_REFUSALS)
+ANSWERS = (
+    *PLAIN_ANSWERS[:3] * 8,
+    *PLAIN_ANSWERS,
+    *SHAPED_ANSWERS,
+    *REFUSALS,
+    *NO_REFUSALS,
+    *TALK_OF_ATTEMPTS,
+    *NO_TALK_OF_ATTEMPTS,
+)
 ATTEMPTS = (
     "Try float: left", "Use a table!", "I think it is Graz?", prose(120, 9), "It depends - on the weather",
 )  # fmt: skip

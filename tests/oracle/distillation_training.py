@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from tests.oracle import feedback_oracle
+from tests.oracle import feedback_training
 from tests.oracle.distillation_oracle import LEAST_CHANGE, DistillationVerdict, Distilled
-from tests.oracle.feedback_oracle import answer_form, blank
+from tests.oracle.feedback_rows import Answer, Thread, answer_to, thread_of, tier_of
+from tests.oracle.feedback_source import answer_form, blank
 
-LATE_REASONS = (None, "conflicting", "no_contrast", "low_weight")
 Key = tuple[str, str, str]  # system, format, and the example or the feedback row
 
 
@@ -22,15 +22,16 @@ class Candidate:
     origins: frozenset[str]
     query: str
     context: str | None
-    thread: tuple[str, str]
+    thread: Thread | None
     fields: dict[str, Any]
     identity: tuple[Any, ...]  # what T2 compares beside prompt and context
-    sides: tuple[str, str] | None  # two answers that must differ
     weight: float
+    base_weight: float
     domain: str
     at: datetime
     newest: datetime  # of both rows, where it is a pair of ratings
     reason: str | None = None
+    votes: tuple[int | None, int | None] = (None, None)
 
     @property
     def format(self) -> str:
@@ -38,11 +39,11 @@ class Candidate:
 
     @property
     def group(self) -> tuple[Any, ...]:
-        return (self.format, *self.thread, *self.identity)
+        return (self.format, self.thread, *self.identity)
 
     @property
     def tier(self) -> str:
-        return feedback_oracle.tier_of(self.weight)
+        return tier_of(self.weight)
 
 
 # --- distilled examples -----------------------------------------------------------------------------------------------
@@ -70,20 +71,31 @@ def fields_of(distilled: Distilled, kind: str) -> dict[str, Any]:
     }
 
 
-def early_reason(distilled: Distilled, fields: dict[str, Any]) -> str | None:
-    """T1 up to `missing_text`: what the example itself says."""
-    texts = (fields["chosen"], fields["rejected"]) if "chosen" in fields else (distilled.example.response,)
+def reason_of(distilled: Distilled, kind: str, sides: tuple[str, str], condemned: set[Answer]) -> str | None:
+    """T1 up to and without `duplicate`: the first that holds."""
+    example, settings = distilled.example, distilled.settings
+    is_pair = kind == "preference"
+    texts = (example.query, example.response, *(sides if is_pair else ()))
+    thread = thread_of(example.query, example.context)
+    is_tie = is_pair and not example.is_synthetic and distilled.changed is not None and distilled.changed < LEAST_CHANGE
     found = {
-        "failed": distilled.example.has_failed,
+        "failed": example.has_failed,
         "rejected": distilled.review_status == "rejected",
         "not_ready": not distilled.is_ready,
         "contradicted": distilled.is_contradicted,
-        "missing_text": any(blank(text) for text in (distilled.example.query, *texts)),
+        "missing_text": any(blank(text) for text in texts),
+        "contested": answer_to(thread, example.response) in condemned,
+        "refusal": "refusal" in distilled.flags,
+        "no_contrast": kind in ("preference", "correction") and sides[0] == sides[1],
+        "tie": is_tie,
+        "unseen_attempt": kind != "correction" and distilled.is_unseen_attempt,
+        "low_weight": distilled.weight < settings.min_weight,
+        "recipe": example.is_synthetic and not settings.synthetic_pairs,
     }
     return next((reason for reason, holds in found.items() if holds), None)
 
 
-def distilled_candidate(distilled: Distilled, kind: str) -> Candidate:
+def distilled_candidate(distilled: Distilled, kind: str, condemned: set[Answer]) -> Candidate:
     example = distilled.example
     fields = fields_of(distilled, kind)
     answer = answer_form(example.response)
@@ -95,9 +107,9 @@ def distilled_candidate(distilled: Distilled, kind: str) -> Candidate:
     return Candidate(
         key=("distillation", kind, example.id),
         source="synthetic_pair" if example.is_synthetic else f"distillation_{kind}", origins=frozenset({example.id}),
-        query=example.query, context=example.context, thread=example.thread, fields=fields, identity=identity[kind],
-        sides=sides if kind in ("preference", "correction") else None, weight=distilled.weight, domain=distilled.domain,
-        at=example.at, newest=example.at, reason=early_reason(distilled, fields),
+        query=example.query, context=example.context, thread=thread_of(example.query, example.context), fields=fields,
+        identity=identity[kind], weight=distilled.weight, base_weight=distilled.weight, domain=distilled.domain,
+        at=example.at, newest=example.at, reason=reason_of(distilled, kind, sides, condemned),
     )  # fmt: skip
 
 
@@ -106,65 +118,32 @@ def formats_of(distilled: Distilled) -> set[str]:
     return {distilled.training_format} | ({"preference"} if distilled.example.attempt else set())
 
 
-def pair_reason(distilled: Distilled) -> str | None:
-    """D7: what speaks against a pair of the teacher's and SAM's answers."""
-    if "refusal" in distilled.flags:
-        return "refusal"
-    return "tie" if distilled.changed is not None and distilled.changed < LEAST_CHANGE else None
-
-
 # --- feedback ---------------------------------------------------------------------------------------------------------
 
 
-def feedback_candidate(found: feedback_oracle.Candidate) -> Candidate:
-    """As the feedback oracle has it; reasons that look at other candidates or come after those are found again."""
+def feedback_candidate(found: feedback_training.Candidate) -> Candidate:
+    """As the feedback oracle has it: votes on pairs are users' alone (F13)."""
     item, partner = found.item, found.partner
     return Candidate(
         key=("feedback", *found.key), source=found.source, origins=found.origins, query=item["original_query"],
         context=item["conversation_context"], thread=item.thread, fields=found.fields, identity=found.identity,
-        sides=found.sides, weight=found.weight, domain=item.domain, at=item.at,
-        newest=max(item.at, partner.at) if partner else item.at,
-        reason=None if found.reason in LATE_REASONS else found.reason,
+        weight=found.weight, base_weight=found.base_weight, domain=item.domain, at=item.at,
+        newest=max(item.at, partner.at) if partner else item.at, reason=found.reason,
+        votes=(found.votes_for, found.votes_against),
     )  # fmt: skip
 
 
 # --- both together (M2) -----------------------------------------------------------------------------------------------
 
 
-def reversed_pairs(candidates: list[Candidate]) -> set[Key]:
-    """`conflicting`: pairs whose reverse stands too. Those with an earlier reason or equal sides take no part."""
-    pairs = [c for c in candidates if c.format == "preference" and c.reason is None and c.sides]
-    stated = {(c.thread, c.sides) for c in pairs}
-    return {
-        c.key for c in pairs if c.sides and c.sides[0] != c.sides[1] and (c.thread, c.sides[::-1]) in stated
-    }  # fmt: skip
-
-
 def candidates_of(verdict: DistillationVerdict) -> dict[Key, Candidate]:
     """Every candidate of both systems with its reason, up to and without `duplicate`."""
-    settings = verdict.settings
     found = [feedback_candidate(candidate) for candidate in verdict.feedback.candidates.values()]
-    distilled_of = {}
-    for distilled in verdict.examples.values():
-        for kind in sorted(formats_of(distilled)):
-            candidate = distilled_candidate(distilled, kind)
-            distilled_of[candidate.key] = distilled
-            found.append(candidate)
-    conflicting = reversed_pairs(found)
-    for candidate in found:
-        if candidate.reason is not None:
-            continue
-        distilled = distilled_of.get(candidate.key)
-        if candidate.key in conflicting:
-            candidate.reason = "conflicting"
-        elif distilled and candidate.format == "preference" and pair_reason(distilled):
-            candidate.reason = pair_reason(distilled)
-        elif candidate.sides and candidate.sides[0] == candidate.sides[1]:
-            candidate.reason = "no_contrast"
-        elif candidate.weight < settings.min_weight:
-            candidate.reason = "low_weight"
-        elif candidate.source == "synthetic_pair" and not settings.synthetic_pairs:
-            candidate.reason = "recipe"
+    found += [
+        distilled_candidate(distilled, kind, verdict.feedback.condemned)
+        for distilled in verdict.examples.values()
+        for kind in sorted(formats_of(distilled))
+    ]
     return {candidate.key: candidate for candidate in found}
 
 

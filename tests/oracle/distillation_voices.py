@@ -13,7 +13,7 @@ from typing import Any
 from tests.oracle import distillation_texts_pool as pool
 from tests.oracle.distillation_merge import Example
 from tests.oracle.distillation_rows import UNIFIED
-from tests.oracle.feedback_oracle import COLUMNS, blank
+from tests.oracle.feedback_source import COLUMNS, blank
 from tests.oracle.nasty_database import insert
 
 Row = dict[str, Any]
@@ -64,6 +64,10 @@ class Voices:
 
     def missed_by_escalation(self, example: Example) -> Row | None:
         return self.pick(({}, self.in_session(example, {"original_response": pool.OTHER_ANSWERS[0]})))
+
+    def condemned(self, example: Example) -> Row:
+        """Not linked to the example, and still of its answer (F8)."""
+        return {"feedback_type": "flag", "rating": 1, "flag_type": "harmful", "conversation_context": example.context}
 
     def missed_by_answer(self, example: Example) -> Row:
         return {
@@ -120,7 +124,7 @@ class Voices:
         ways = (
             self.by_id, self.by_id, self.by_session, self.by_session_and_answer, self.by_answer, self.by_answer,
             self.missed_by_escalation, self.missed_by_answer, self.missed_by_question, self.on_attempt, self.same_pair,
-            self.reversed_pair,
+            self.reversed_pair, self.condemned,
         )  # fmt: skip
         for example in self.examples:
             draw = self.random.random()

@@ -1,8 +1,9 @@
 """Small feedback databases, made by rule from a seed, in which everything that can go wrong does.
 
 The pools are small on purpose: the same people, prompts and answers meet again and again, so that changed minds, double
-clicks, contested answers, reversed pairs, copies and conflicts are common. Left out is only what the documents do not
-decide (three rows of one id, trailing line breaks of comments, a real 1.0 in an untyped INTEGER column).
+clicks, contested and condemned answers, votes on pairs, copies and conflicts are common. Some rows come without texts, as
+the API sends them, and find them in `responses`, or not. Left out is only what the documents do not decide (three rows of
+one id, trailing line breaks of comments, a real 1.0 in an untyped INTEGER column).
 """
 
 import math
@@ -14,10 +15,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.feedback_oracle import COLUMNS, SCALES
+from tests.oracle.feedback_source import COLUMNS, RESPONSE_COLUMNS, SCALES
+from tests.oracle.unseen_texts import UNSEEN
 
 FIRST_DAY = datetime(2026, 1, 8, tzinfo=UTC)
 DAYS = 9
+KINDS = ("rating", "rating", "rating", "correction", "correction", "preference", "flag")
 DROPPABLE = (
     "user_id", "response_timestamp", "comparison_basis", "flag_details", "conversation_context", "domain",
     "response_confidence", "escalated_to_claude", "processed", "training_format", "quality_weight", "processed_at",
@@ -27,10 +30,13 @@ PROMPTS = (
     "How do I centre a div?", "What is the capital of Österreich?", "Explain RAID 5\tplease", "İstanbul nüfusu kaç?",
     "Write a haiku about Straße and tea", "1+1", "ΟΔΟΣ ΑΣ ǅ Ω\u2126 \u1e9b\u0323 ﬁ", "",
 )  # fmt: skip
+CODE = "Try this:\n```\nif x:\n    y = 1\n```\nor  that:\n\n    z = 2\n"
 ANSWERS = (
-    "Use flexbox.", "Wien, naturally:\nthe café city.", "x = 1\n  y = 2", "It's 'quoted' and \"doubled\" \u2028 here", "2",
-    "A much longer answer " + "that goes on " * 12,
+    "Use flexbox.", "Wien, naturally:\nthe café city.", "x = 1\n  y = 2",
+    "It's 'quoted' and \"doubled\" \u2028 here\u0085and\u2029there \\\u2028", "2",
+    "A much longer answer " + "that goes on " * 12, "ä" * 100, CODE, UNSEEN[1],
 )  # fmt: skip
+FIXES = ("é" * 100, "é" * 101, "ü" * 29, "ü" * 30, "ü" * 31, UNSEEN[0])
 CONTEXTS = (None, None, None, "", "Earlier: hello", "EARLIER:   hello", "Earlier: bye")
 USERS = ("u1", "u2", "u3", "Ü4", "default", "", None)
 SESSIONS = ("s1", "s2", "s3", "S1", "default")
@@ -42,7 +48,7 @@ WRONGS = (
     None, "", "  ", "It was incomplete", "It was incomplete.", " Wrong? ", "Too long!", "é" * 50, "é" * 51,
     "Only one method was mentioned, and the other one, which is better, was not",
 )  # fmt: skip
-FLAGS = ("harmful", "incorrect", "off_topic", " Harmful ", "INCORRECT", "spam", "unhelpful")
+HARMFUL, FLAGS = ("harmful", " Harmful "), ("incorrect", "off_topic", "INCORRECT", "spam", "unhelpful")
 COMMENTS = ("great!", "this is useless", "c" * 80, "c" * 81, "two\nlines", "two\r\nlines of it", "ß" * 80)
 
 
@@ -83,6 +89,14 @@ BAD_VALUES: dict[str, tuple[Any, ...]] = {
     "session_id": (None, "", b"s1", 17, *BAD_TEXTS),
     "user_id": (None, "", b"u1", 17, *BAD_TEXTS),
 }
+BROKEN_RESPONSES: dict[str, tuple[Any, ...]] = {
+    "timestamp": ("noon", math.inf, 0, 4102444800, 1e300, 4000000000.0),
+    "confidence": (1.5, -0.1, "high", math.inf),
+    "escalated": (2, -1, 0.5, "yes"),
+    "query": (None, "", "  ", 17, *BAD_TEXTS),
+    "response": (None, "", "\u3000", 2.5, *BAD_TEXTS),
+    "session_id": (None, "", 17, *BAD_TEXTS),
+}
 BLANKS = ("", " ", "\n\t", "\u00a0", "\u3000\u2003", "\x1f", "\u200b")
 TEXT_PROBLEMS = (None, *BLANKS, b"as a blob \xc3\xa9", 17, 2.5, *BAD_TEXTS)
 
@@ -104,6 +118,7 @@ class NastyDatabase:
     seed: int
     scale: str
     min_weight: float
+    low_tier: str
     as_of: datetime | None
     split_key: str
     files: list[NastyFile]
@@ -135,9 +150,9 @@ def write_file(file: NastyFile, path: Path) -> None:
         for row in file.rows:
             insert(connection, "feedback", {name: row.get(name) for name in file.columns})
         if file.responses is not None:
+            kinds = RESPONSE_COLUMNS if file.typed else dict.fromkeys(RESPONSE_COLUMNS, "")
             connection.execute(
-                "create table responses (response_id text, session_id text, query text, response text,"
-                " timestamp real, confidence real, escalated integer)"
+                f"create table responses ({', '.join(f'{name} {kind}' for name, kind in kinds.items())})"
             )
             for row in file.responses:
                 insert(connection, "responses", row)
@@ -151,12 +166,14 @@ class Maker:
         self.random = random.Random(seed)
         self.seed = seed
         self.scale = self.random.choice(("thumbs", "thumbs", "five"))
-        self.ids = [f"r{n}" for n in range(1, 10)]
+        self.ids = [f"r{n}" for n in range(1, self.random.choice((10, 40)))]
         self.about = {
             r: (self.random.choice(PROMPTS), self.random.choice(ANSWERS), self.random.choice(CONTEXTS))
             for r in self.ids
         }
         self.number = 0
+        self.api_share, self.harmful_share = self.random.choice((0.0, 0.1, 0.4)), self.random.choice((0.0, 0.05, 0.3))
+        self.kinds = self.random.choice((KINDS, KINDS, ("rating",) * 9 + KINDS))
 
     def chance(self, share: float) -> bool:
         return self.random.random() < share
@@ -171,9 +188,12 @@ class Maker:
 
     def retouch(self, answer: str) -> str:
         """The same answer by G10, or one that differs by case or inner space only."""
+        if answer in UNSEEN:
+            return answer  # whether it still talks of an attempt would be another question
         change = self.random.choice((
             str, str, str, str, lambda t: t + " ", lambda t: t.replace("\n", "\r\n"), lambda t: f"\t{t}\u00a0",
             lambda t: unicodedata.normalize("NFD", t), str.upper, lambda t: t.replace(" ", "  "), lambda t: t.replace("\n", "\r"),
+            lambda t: t.replace("or  that", "or that"), lambda t: t.replace("    ", "     "),
         ))  # fmt: skip
         return change(answer)
 
@@ -195,7 +215,7 @@ class Maker:
             prompt, answer, context = pick(PROMPTS), pick(ANSWERS), pick(CONTEXTS)
         if self.chance(0.04):
             answer = pick(BLANKS)
-        kind = pick(("rating", "rating", "rating", "correction", "correction", "preference", "flag"))
+        kind = pick(self.kinds)
         at = self.time()
         stars = SCALES[self.scale]
         row: dict[str, Any] = {
@@ -210,14 +230,23 @@ class Maker:
             "processed_at": pick((None, None, 1769000000.0)), "created_at": at, "mood": pick((None, 3, "good", 0.5)),
         }  # fmt: skip
         getattr(self, f"fill_{kind}")(row, answer)
+        if self.chance(self.api_share):
+            self.take_texts(row)
         return row
+
+    def take_texts(self, row: dict[str, Any]) -> None:
+        """What the API sends: a response_id and no texts."""
+        for column in self.random.choice((("original_query", "original_response"),) * 3 + (("original_response",),)):
+            row[column] = self.random.choice(("", "", "", " \n", None))
+        if self.chance(0.7):
+            row["conversation_context"] = row["response_timestamp"] = row["response_confidence"] = None
 
     def fill_rating(self, row: dict[str, Any], answer: str) -> None:
         if self.chance(0.05):
             row["correction"] = "stray"
 
     def fill_flag(self, row: dict[str, Any], answer: str) -> None:
-        row["flag_type"] = self.random.choice(FLAGS)
+        row["flag_type"] = self.random.choice(HARMFUL if self.chance(self.harmful_share) else FLAGS)
         row["flag_details"] = self.random.choice((None, "", "look"))
 
     def fill_preference(self, row: dict[str, Any], answer: str) -> None:
@@ -233,7 +262,7 @@ class Maker:
                 pick((None, "")),
             )
             return
-        row["correction"] = self.retouch(pick((*ANSWERS, answer, "é" * 100, "é" * 101)))
+        row["correction"] = self.retouch(pick((*ANSWERS, answer, *FIXES)))
         row["correction_type"], row["what_was_wrong"] = pick(CORRECTION_TYPES), pick(WRONGS)
 
     def again(self, old: dict[str, Any]) -> dict[str, Any]:
@@ -251,12 +280,22 @@ class Maker:
         return row
 
     def reversed(self, old: dict[str, Any]) -> dict[str, Any]:
-        """The opposite preference, from somebody else."""
+        """A preference that says the opposite, from somebody else."""
         self.number += 1
+        better = old["preferred_response"] if old["feedback_type"] == "preference" else old["correction"]
         return {
             **old, "feedback_id": f"f{self.random.randrange(1000):03}-{self.number}", "user_id": self.random.choice(USERS),
-            "original_response": old["preferred_response"], "preferred_response": self.retouch(old["original_response"]),
+            "feedback_type": "preference", "original_response": better,
+            "preferred_response": self.retouch(old["original_response"]),
         }  # fmt: skip
+
+    def seconded(self, old: dict[str, Any]) -> dict[str, Any]:
+        """The same said by somebody else, elsewhere, or of another response."""
+        self.number += 1
+        row = {**old, "feedback_id": f"f{self.random.randrange(1000):03}-{self.number}"}
+        row["user_id"], row["timestamp"] = self.random.choice(USERS), self.time()
+        row["response_id"] = self.random.choice((old["response_id"], self.random.choice(self.ids)))
+        return row
 
     def spoil(self, row: dict[str, Any]) -> None:
         column = self.random.choice(list(COLUMNS))
@@ -270,8 +309,15 @@ class Maker:
             old = self.random.choice(made) if made else None
             if old and self.chance(0.2):
                 made.append(self.again(old))
-            elif old and old["feedback_type"] == "preference" and old["preferred_response"] and self.chance(0.5):
+            elif (
+                old
+                and old["feedback_type"] in ("preference", "correction")
+                and old["original_response"]
+                and self.chance(0.4)
+            ):
                 made.append(self.reversed(old))
+            elif old and self.chance(0.15):
+                made.append(self.seconded(old))
             else:
                 made.append(self.row())
         for row in made:
@@ -333,17 +379,24 @@ def make(seed: int) -> NastyDatabase:
         None, None, FIRST_DAY + timedelta(days=DAYS), FIRST_DAY + timedelta(days=DAYS - 2, hours=12),
         FIRST_DAY + timedelta(days=DAYS + 60), FIRST_DAY + timedelta(days=DAYS + 300, microseconds=1),
     ))  # fmt: skip
-    return NastyDatabase(seed, maker.scale, pick((0.3, 0.3, 0.55, 0.9, 0.0)), as_of, pick(("gristmill", "k:ü")), files)
+    low_tier = pick(("augmentation", "augmentation", "train", "exclude"))
+    least = pick((0.3, 0.3, 0.55, 0.9, 0.0))
+    return NastyDatabase(seed, maker.scale, least, low_tier, as_of, pick(("gristmill", "k:ü")), files)
 
 
 def make_responses(maker: Maker) -> list[dict[str, Any]]:
-    """Most of the answers that were rated; the rest are orphans."""
+    """Most of the answers that were rated; the rest are orphans. Some rows are broken, or there twice."""
     left_out = maker.ids[maker.seed % len(maker.ids)]
-    known = [r for r in maker.ids if r != left_out or r == "r1"]
-    return [
-        {
-            "response_id": r, "session_id": ("s1", "s2", "default")[n % 3], "query": maker.about[r][0],
-            "response": maker.about[r][1], "timestamp": 1767000000.0, "confidence": 0.5, "escalated": 0,
-        }
-        for n, r in enumerate(known)
-    ]  # fmt: skip
+    rows = []
+    for n, key in enumerate(r for r in maker.ids if r != left_out or r == "r1"):
+        query, response, _ = maker.about[key]
+        row = {
+            "response_id": key, "session_id": ("s1", "s2", "default", "s7", "s3")[n % 5], "query": query,
+            "response": response, "timestamp": maker.random.choice((1767000000.0, 1767000000.0, 1767000000123, None)),
+            "confidence": maker.random.choice((0.5, 0.95, None)), "escalated": maker.random.choice((0, 1, None)),
+        }  # fmt: skip
+        if maker.chance(0.25):
+            column = maker.random.choice(list(BROKEN_RESPONSES))
+            row[column] = maker.random.choice(BROKEN_RESPONSES[column])
+        rows += [row, {**row, "query": "Another question?"}] if maker.chance(0.1) else [row]
+    return rows + ([{"response_id": "", "query": "whose?"}] if maker.chance(0.3) else [])

@@ -10,6 +10,8 @@ from math import floor, sqrt
 from random import Random
 from typing import Any
 
+from tests.oracle.edits import changed_and_total
+
 Row = dict[str, Any]
 
 MAPPED = {
@@ -196,13 +198,7 @@ def _in_range(value: int | None) -> int | None:
 
 
 def _edit_distance(before: str, after: str) -> int:
-    common = [0] * (len(after) + 1)
-    for character in before:
-        previous = common[:]
-        for place, other in enumerate(after):
-            common[place + 1] = previous[place] + 1 if character == other else max(previous[place + 1], common[place])
-    changed = len(before) + len(after) - 2 * common[-1]
-    total = common[-1] + changed
+    changed, total = changed_and_total(before, after)
     return floor(changed / total * 100 + 0.5) if total else 0
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.postgres.server import PostgresMissing, Schema, Server, running_server
+from tests.postgres.server import Schema, Server, running_server
 
 _numbers = itertools.count()
 
@@ -19,11 +19,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
     """A running server. Where none can be started these tests fail; they are never left out in silence."""
-    try:
-        with running_server() as found:
-            yield found
-    except PostgresMissing as error:
-        pytest.fail(str(error), pytrace=False)
+    with running_server() as found:
+        yield found
 
 
 @pytest.fixture

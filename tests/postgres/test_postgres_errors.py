@@ -24,7 +24,6 @@ from tests.postgres.server import (
     OWNER_PASSWORD,
     READER,
     READER_PASSWORD,
-    PostgresMissing,
     Schema,
     Server,
     running_server,
@@ -261,11 +260,3 @@ def test_no_password_is_ever_shown(password: str) -> None:
 def test_short_passwords_leave_messages_readable() -> None:
     address = parse("postgresql://u:a@h/d")
     assert address.scrubbed("a table a1 has no column 'a'") == "*** table a1 has no column '***'"
-
-
-def test_without_postgres_the_tests_say_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
-    """They fail, and are never left out in silence."""
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.setattr("tests.postgres.server.INSTALLED", tmp_path)
-    with pytest.raises(PostgresMissing, match="apt-get install postgresql"), running_server():
-        pass

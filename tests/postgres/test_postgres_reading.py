@@ -20,7 +20,7 @@ from dagster_project.instants import instant
 from dagster_project.intake import DatedTable, OpenFile, look, read_days
 from dagster_project.looks import LookCache
 from dagster_project.postgres import PostgresDatabase
-from dagster_project.quarantine import Rule
+from dagster_project.schemas.checks import not_null, source_schema
 from dagster_project.sqlite_values import TableSpec
 from tests.postgres.ddl import FEEDBACK, MESSAGES, MESSAGES_DDL, ONLY_REACTIONS, SESSIONS, SESSIONS_DDL
 from tests.postgres.server import READER_PASSWORD, Schema, Server, sql
@@ -78,6 +78,25 @@ def test_wide_rows_come_in_small_batches(schema: Schema, monkeypatch: pytest.Mon
     )
     with schema.open() as database:
         assert [batch.height for batch in database.read_all(SPEC)] == [4, 8, 8, 8, 8, 4]
+
+
+@pytest.mark.parametrize("bad", ["main", "ascii"])
+def test_very_many_unknown_columns_are_kept(bad: str, new_schema: Callable[..., Schema]) -> None:
+    """A result has at most 1,664 columns; of a row with bad bytes an original takes two a column."""
+    names = [f"x{n}" for n in range(1_500)]
+    value = "convert_from('\\xff', 'SQL_ASCII')" if bad == "ascii" else "'last'"
+    schema = new_schema(bad)
+    schema.execute(
+        TABLE.replace("tags text[]", f"tags text[], {', '.join(f'{name} text' for name in names)}"),
+        f"insert into things (key, at, {names[-1]}) select 'a', now(), {value}",
+    )
+    with schema.open() as database:
+        (row,) = [row for batch in database.read_all(SPEC) for row in batch.rows(named=True)]
+        (original,) = database.originals(SPEC, [1])["row"]
+    if bad == "main":
+        assert json.loads(row["extra"]) == dict.fromkeys(names) | {names[-1]: "last"}
+    assert row["problems"] == (["bad_text:extra"] if bad == "ascii" else [])
+    assert json.loads(original)[names[-1]] == ({"$hex": "ff"} if bad == "ascii" else "last")
 
 
 def test_an_empty_table(schema: Schema) -> None:
@@ -586,7 +605,7 @@ def test_intake_works_with_it(schema: Schema, tmp_path: Path, monkeypatch: pytes
         moment = instant(pl.col("at"))
         return batch.with_columns(moment.alias("occurred_at"), moment.dt.date().alias("event_date"))
 
-    table = DatedTable(SPEC, canonical, [Rule("missing:at", pl.col("at").is_null())])
+    table = DatedTable(SPEC, canonical, source_schema(SPEC, [not_null("at")]))
     with schema.open() as database:
         files = [OpenFile("things", 0, database)]  # pyright: ignore[reportArgumentType]
         seen = look(files, SPEC, LookCache(tmp_path))

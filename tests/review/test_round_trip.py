@@ -10,14 +10,13 @@ import polars as pl
 import pytest
 
 from dagster_project import config as configuration
-from dagster_project.definitions import defs
 from dagster_project.demo.distillation import write_distillation
 from dagster_project.lake import Lake
 from dagster_project.mill_run import MillRun
-from dagster_project.publish import run_in_process
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem
 from dagster_project.review.queue import load_queue
+from dagster_project.steps import run_whole
 from tests.conftest import (
     GRISTMILL,
     catalog,
@@ -46,6 +45,7 @@ def home_to_review(demo_home: Path, tmp_path_factory: pytest.TempPathFactory) ->
         if is_new:
             copy_home(demo_home, home)
             feedback = main_source(home)
+            feedback.with_name("distillation.db").unlink()
             write_distillation(feedback.with_name("distillation.db"), rows=300, seed=1, days=DAYS, feedback=feedback)
             run(home)
         return home
@@ -369,8 +369,8 @@ def test_a_broken_line_of_the_log_is_a_warning(home: Path) -> None:
     review(home, "reject", first)
     with Decisions(home).path.open("ab") as log:
         log.write(b"{broken}\n")
-    with MillRun(configuration.load(None, home, {})) as mill:
-        result = run_in_process(list(defs.assets or []), mill)
+    with MillRun(configuration.load(None, home, {})) as mill, dg.DagsterInstance.ephemeral() as instance:
+        result = run_whole(mill, instance)
     (found,) = [one for one in result.get_asset_check_evaluations() if one.check_name == "log_is_readable"]
     assert (found.passed, found.severity, found.blocking) == (False, dg.AssetCheckSeverity.WARN, False)
     assert str(found.metadata["lines"].value).endswith("reviews.jsonl line 2 is left out: it is not JSON")

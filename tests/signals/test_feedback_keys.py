@@ -9,12 +9,12 @@ import polars as pl
 import pytest
 
 from dagster_project.quarantine import split
+from dagster_project.schemas.feedback import ENTRIES as SCHEMA
 from dagster_project.signals.feedback_keys import feedback_keys
 from dagster_project.sources.feedback import (
     CORRECTION_TYPES,
     DOMAINS,
     ENTRIES,
-    ENTRY_RULES,
     FEEDBACK_TYPES,
     FLAG_TYPES,
     canonical,
@@ -36,7 +36,7 @@ def entries(*rows: Mapping[str, Any], scale: str = "thumbs") -> pl.DataFrame:
     """Rows as they come from the source, after the row rules; none of them may be refused."""
     schema = {name: POLARS_TYPES[kind] for name, kind in ENTRIES.columns.items()}
     raw = pl.DataFrame(list(rows), schema=schema).with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("problems"))
-    kept, refused = split(canonical(raw, scale), ENTRY_RULES)
+    kept, refused = split(canonical(raw, scale), SCHEMA)
     assert refused["reasons"].to_list() == []
     return kept
 
@@ -45,7 +45,7 @@ def reasons(row: Mapping[str, Any], scale: str = "thumbs") -> list[str]:
     """Why a row is refused."""
     schema = {name: POLARS_TYPES[kind] for name, kind in ENTRIES.columns.items()}
     raw = pl.DataFrame([row], schema=schema).with_columns(pl.lit([], dtype=pl.List(pl.String)).alias("problems"))
-    _, refused = split(canonical(raw, scale), ENTRY_RULES)
+    _, refused = split(canonical(raw, scale), SCHEMA)
     return refused["reasons"][0].to_list() if refused.height else []
 
 
@@ -60,7 +60,7 @@ def key(row: Mapping[str, Any], scale: str = "thumbs") -> dict[str, Any]:
 def test_a_plain_row() -> None:
     """F2, F3: everything that is said of a thumbs-up, but for the hashes."""
     found = key(RATING | {"escalated_to_claude": 1, "processed": 1, "quality_weight": 0.25, "response_confidence": 0.5})
-    hashes = ("voice_key", "thread_key", "answer_key", "answer_hash")
+    hashes = ("voice_key", "thread_key", "answer_key", "answer_hash", "loose_hash")
     assert all(isinstance(found.pop(name), int) for name in hashes)
     assert found == {
         "feedback_id": "f1", "response_id": "r1", "session_id": "s1", "user_id": "u1", "voter_id": "user:u1",
@@ -70,7 +70,8 @@ def test_a_plain_row() -> None:
         "response_confidence": 0.5, "is_escalated": True, "is_processed": True, "source_quality_weight": 0.25,
         "what_was_wrong_length": None, "correction_length": None, "comparison_basis_length": None, "has_query": True,
         "has_answer": True, "prompt_key": hashlib.sha256(b"how?").hexdigest()[:16], "split": "validation",
-        "correction_hash": None, "preferred_hash": None, "record_hash": None,
+        "correction_hash": None, "preferred_hash": None, "record_hash": None, "is_fragment": None, "is_respaced": None,
+        "is_unseen_attempt": False,
     }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """The three historical forms of a reaction's text, and what is none of them."""
 
+import ast
 import json
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.signals.reaction_text import FIELDS, as_json, parsed
+from dagster_project.signals.reaction_text import FIELDS, MOST_LITERAL_CHARS, as_json, parsed
 
 SAID = {
     "turn_id": "turn_1",
@@ -76,6 +77,37 @@ def test_what_is_said_about_it() -> None:
     assert one(json.dumps({"payload": {"reaction": SAID, "meta": meta}}))["meta_origin"] == "machine"
     assert one(json.dumps({"meta": {"rn": None}, "payload": {"meta": meta}}))["meta_rn"] == "ef:1"
     assert one(json.dumps({"meta": 5}))["meta_rn_kind"] is None
+
+
+def test_a_literal_is_parsed_up_to_a_limit() -> None:
+    """Beyond it the text is none of the forms (`bad_json:text`, R1); JSON, which takes linear time, has no limit."""
+    long = {**SAID, "text": 'It\'s "long".' + "x" * MOST_LITERAL_CHARS}
+    at_limit = {**long, "text": long["text"][: -(len(repr(long)) - MOST_LITERAL_CHARS)]}
+    assert len(repr(at_limit)) == MOST_LITERAL_CHARS
+    assert one(repr(at_limit))["text"] == at_limit["text"]
+    assert not one(repr(at_limit) + " ,")["is_object"]
+    assert not one(repr(long))["is_object"]
+    assert one(json.dumps(long))["text"] == long["text"]
+
+
+def test_a_crafted_text_is_not_parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that all have the same hash: 200,000 of them would take a dict minutes."""
+    monkeypatch.setattr(ast, "literal_eval", lambda body: pytest.fail(f"parsed {len(body)} characters"))
+    same_hash = ",".join(f"{n * (2**61 - 1)}:0" for n in range(200_000))
+    assert not one(f"[turn.log.reaction] {{{same_hash}}}")["is_object"]
+
+
+@pytest.mark.parametrize("depth", [1_000, 1_000_000])
+def test_deep_json_is_read(depth: int) -> None:
+    """However deep it nests, and in whatever place."""
+    deep = "[" * depth + "]" * depth
+    found = one(f'{{"reaction": {{"reaction": "ok", "text": {deep}}}, "meta": {{"origin": {deep}}}}}')
+    assert (found["reaction"], found["text_kind"], found["meta_origin_kind"]) == ("ok", "ARRAY", "ARRAY")
+
+
+@pytest.mark.parametrize("operator", ["-", "not ", "lambda:", "1**", "1 if 1 else ", "(", "[", "{'a':", "a."])
+def test_deep_literals_are_no_object(operator: str) -> None:
+    assert not one("{'a': " + operator * (65_000 // len(operator)) + "1}")["is_object"]
 
 
 def test_a_trailing_comma_is_a_literal() -> None:

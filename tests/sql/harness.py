@@ -15,7 +15,8 @@ from dagster_project.tables import fit, store, store_days, store_query
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
 PARAMS = {
-    "as_of": AS_OF, "min_weight": 0.3, "release_date": date(2026, 1, 31), "ready_score": 0.7, "auto_ready": True,
+    "as_of": AS_OF, "min_weight": 0.3, "low_tier": "augmentation", "release_date": date(2026, 1, 31), "ready_score": 0.7,
+    "auto_ready": True,
     "synthetic_pairs": False, "review_corrections": False, "sample_rate": 1.0,
     "satisfaction_shares": '{"feedback": 0.25, "conversations": 0.25, "reactions": 0.25, "sessions": 0.25}',
 }  # fmt: skip
@@ -27,7 +28,7 @@ KEYS_ROW = {
     "feedback_id": "f1", "response_id": "r1", "session_id": "s1", "user_id": "u1", "voter_id": "user:u1",
     "occurred_at": AS_OF, "feedback_type": "rating", "effective_type": "rating", "sentiment": "positive",
     "rating": 1, "rating_scale": "thumbs", "domain": "code", "split": "train", "is_escalated": False,
-    "is_processed": False, "prompt_key": "p1",
+    "is_processed": False, "prompt_key": "p1", "thread_key": 1, "answer_key": 1, "answer_hash": 1,
 }  # fmt: skip
 # A good answer of the teacher that nobody has judged, without an attempt of SAM's.
 DISTILLED_ROW = {
@@ -35,7 +36,7 @@ DISTILLED_ROW = {
     "prompt_key": "p1", "domain": "code", "reasoning_type": "direct", "step_count": 0, "error_count": 0,
     "principle_count": 0, "quality_score": 0.8, "quality_weight": 0.8, "source_review": 0, "review_status": "pending",
     "is_own_review": False, "is_ready": True, "training_format": "instruction", "feedback_count": 0,
-    "has_attempt": False, "is_failed": False,
+    "has_attempt": False, "is_failed": False, "is_hardly_changed": False, "is_unseen_attempt": False, "is_source_ready": False,
 }  # fmt: skip
 # A turn just before as_of that nobody answered.
 TURN_ROW = {
@@ -86,5 +87,4 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
     if contract is None:
         return queries.fetch(lake, name, PARAMS | params)
     store_query(lake, name, PARAMS | params, memory_limit_mb=512)
-    rows = fit(name, pl.read_parquet(lake.path(name), hive_partitioning=False))
-    return rows.sort(contract.grain) if "(unordered)" in queries.query(name).sql else rows
+    return fit(name, pl.read_parquet(lake.path(name), hive_partitioning=False))

@@ -1,4 +1,5 @@
-"""core__rating_partners, core__feedback_candidates, core__candidate_rivals, train__excluded: T1, T2, F6, D8."""
+"""core__rating_partners, core__feedback_candidates, core__pair_votes, core__candidate_rivals, train__excluded: T1, T2, F5, F6,
+F8, F13, D8."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -65,6 +66,40 @@ def test_a_thumbs_down_is_paired_with_the_heaviest_uncontested_thumbs_up(tmp_pat
     assert (pair["origin_id"], pair["partner_id"], pair["quality_weight"]) == ("down", "heavy", 0.5)
 
 
+PARTNERS = [
+    # (thumbs up of the same prompt and context, which of them is the partner, what becomes of the pair)
+    ([{"answer_hash": 2, **POSITIVE}], "0", None),
+    ([{"answer_hash": None, "has_answer": False, **POSITIVE}], None, "missing_text"),
+    ([{"answer_hash": 2, **POSITIVE, "is_contested": True}], None, "contested"),
+    ([{"answer_hash": 2, **POSITIVE, "is_contested": True}, {"answer_hash": None, "has_answer": False, **POSITIVE}], None, "contested"),
+    ([{"answer_hash": None, "has_answer": False, **POSITIVE, "quality_weight": 0.9}, {"answer_hash": 2, **POSITIVE}], "1", None),
+    ([{"answer_hash": 1, **POSITIVE}], "0", "no_contrast"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("ups", "partner", "reason"), PARTNERS)
+def test_an_empty_or_contested_answer_is_no_partner(
+    tmp_path: Path, ups: list[dict[str, Any]], partner: str | None, reason: str | None
+) -> None:
+    """F6: uncontested and not empty; without one the pair lacks a text if all are empty, else it is contested."""
+    rows = [{"feedback_id": f"{number}", **up} for number, up in enumerate(ups)]
+    made = training.tables(tmp_path, [{"feedback_id": "down", "answer_hash": 1, **NEGATIVE}, *rows])
+    (found,) = made["core__rating_partners"]
+    assert found["feedback_id"] == partner
+    pair = next(row for row in made[training.FROM_FEEDBACK] if row["source"] == "feedback_rating_pair")
+    assert (pair["early_reason"] or pair["late_reason"]) == reason
+
+
+def test_without_a_prompt_nobody_has_the_same_one(tmp_path: Path) -> None:
+    """F1, T1: empty prompts are equal to no other text, so a thumbs-down without one is no candidate for a pair."""
+    empty = {"thread_key": None, "answer_key": None, "has_query": False}
+    rows = {"feedback_id": "down", "answer_hash": 1, **NEGATIVE, **empty}, {"answer_hash": 2, **POSITIVE, **empty}
+    assert set(judge(tmp_path, *rows)) == {
+        ("instruction", "feedback_negative", "down"), ("unpaired", "feedback_rating", "down"),
+        ("instruction", "feedback_positive", "f1"), ("unpaired", "feedback_rating", "f1"),
+    }  # fmt: skip
+
+
 def test_only_contested_partners_make_the_pair_contested(tmp_path: Path) -> None:
     outcome = judge(
         tmp_path,
@@ -85,6 +120,11 @@ REASONS = [
     ({"quality_weight": 0.3, **PREFERENCE}, None),
     ({"has_answer": False, "quality_weight": 0.1, **POSITIVE}, "missing_text"),
     ({"quality_weight": 0.1, "sentiment": "positive", "is_contested": True}, "contested"),
+    ({"is_respaced": True, **PREFERENCE}, "tie"),
+    ({"is_respaced": True, "answer_hash": 7, **PREFERENCE}, "no_contrast"),
+    ({"is_unseen_attempt": True, **PREFERENCE}, "unseen_attempt"),
+    ({"is_unseen_attempt": True, "is_respaced": True, **PREFERENCE}, "tie"),
+    ({"is_unseen_attempt": True, "quality_weight": 0.1, **PREFERENCE}, "unseen_attempt"),
 ]
 
 
@@ -93,17 +133,199 @@ def test_one_reason_the_first_that_applies(tmp_path: Path, columns: dict[str, An
     assert set(judge(tmp_path, columns).values()) == {reason}
 
 
-def test_of_two_reverse_pairs_neither_leaves(tmp_path: Path) -> None:
-    """T1 conflicting; a pair left out for an earlier reason reverses nobody."""
-    forward = {"feedback_id": "a", "preferred_hash": 1, "answer_hash": 2}
-    backward = {"feedback_id": "b", "preferred_hash": 2, "answer_hash": 1}
-    both = judge(tmp_path / "both", {**PREFERENCE, **forward}, {**PREFERENCE, **backward})
-    assert set(both.values()) == {"conflicting"}
-    one = judge(tmp_path / "one", {**PREFERENCE, **forward}, {**PREFERENCE, **backward, "has_answer": False})
-    assert one == {
-        ("preference", "feedback_preference", "a"): None,
-        ("preference", "feedback_preference", "b"): "missing_text",
+WHOLE = {**CORRECTION, "feedback_id": "fix", "correction_type": "full_replacement"}
+
+
+def test_what_speaks_against_one_format_does_not_speak_against_another(tmp_path: Path) -> None:
+    """F6: a fragment is no pair, but a correction record; T1: only what is taught as the answer talks of an attempt."""
+    fragment = judge(tmp_path / "1", {**WHOLE, "is_fragment": True, "is_respaced": True, "is_unseen_attempt": True})
+    assert fragment == {
+        ("correction", "feedback_correction", "fix"): None,
+        ("preference", "feedback_correction_pair", "fix"): "fragment",
     }
+    unseen = judge(tmp_path / "2", {"feedback_id": "up", "is_unseen_attempt": True, **POSITIVE})
+    assert unseen == {
+        ("instruction", "feedback_positive", "up"): "unseen_attempt",
+        ("unpaired", "feedback_rating", "up"): None,
+    }
+
+
+def test_a_rating_pair_is_judged_by_its_partners_answer(tmp_path: Path) -> None:
+    """T1: tie compares the two rated answers, unseen_attempt looks at the chosen one."""
+    down = {"feedback_id": "down", "answer_hash": 1, "loose_hash": 8, **NEGATIVE}
+    pair = ("preference", "feedback_rating_pair", "down")
+    assert judge(tmp_path / "1", down, {"answer_hash": 2, "loose_hash": 8, **POSITIVE})[pair] == "tie"
+    unseen = {"answer_hash": 2, "loose_hash": 9, "is_unseen_attempt": True, **POSITIVE}
+    assert judge(tmp_path / "2", down, unseen)[pair] == "unseen_attempt"
+    assert judge(tmp_path / "3", down | {"is_unseen_attempt": True}, {"answer_hash": 2, **POSITIVE})[pair] is None
+
+
+def test_a_condemned_answer_is_taught_by_nobody(tmp_path: Path) -> None:
+    """F8: contested wherever it is the output, the chosen answer, the correction, or a completion with label true."""
+    condemned = [{"thread_key": 1, "answer_hash": 7}]
+    rows = [
+        {**WHOLE, "answer_hash": 2},
+        {"feedback_id": "better", "answer_hash": 2, **PREFERENCE},
+        {"feedback_id": "up", "answer_hash": 7, **POSITIVE},
+        {"feedback_id": "down", "answer_hash": 7, **NEGATIVE, "thread_key": 2},
+        {"feedback_id": "elsewhere", "answer_hash": 7, **POSITIVE, "thread_key": 3},
+        {"feedback_id": "rejected", "answer_hash": 7, **PREFERENCE, "preferred_hash": 3},
+    ]
+    examples = [{"example_id": "taught", "thread_key": 1, "answer_hash": 7, "training_format": "cot"}]
+    outcome = training.judge(tmp_path, rows, examples, condemned=condemned)
+    leaving = {(format, origin) for (format, _, origin), reason in outcome.items() if reason is None}
+    assert leaving == {
+        ("unpaired", "down"), ("instruction", "elsewhere"), ("unpaired", "elsewhere"), ("preference", "rejected"),
+    }  # fmt: skip
+    assert {reason for reason in outcome.values() if reason} == {"contested", "negative_rating"}
+
+
+# --- votes on pairs (F13) ---------------------------------------------------------------------------------------------
+
+
+def said(id: str, better: int, worse: int, **more: Any) -> dict[str, Any]:
+    """Somebody prefers an answer to another; everybody is somebody else unless told."""
+    row = {"feedback_id": id, "voter_id": f"user:{id}", "preferred_hash": better, "answer_hash": worse}
+    return {**PREFERENCE, **row, **more}
+
+
+def corrected(id: str, better: int, worse: int, **more: Any) -> dict[str, Any]:
+    row = {
+        "feedback_id": id,
+        "voter_id": f"user:{id}",
+        "correction_hash": better,
+        "answer_hash": worse,
+        "record_hash": 70,
+    }
+    return {**CORRECTION, **row, "correction_type": "clarification", **more}
+
+
+def pairs(outcome: training.Outcome) -> dict[str, str | None]:
+    return {origin: reason for (format, _, origin), reason in outcome.items() if format == "preference"}
+
+
+VOTES: list[tuple[str, list[dict[str, Any]], dict[str, str | None]]] = [
+    ("alone", [said("a", 1, 2)], {"a": None}),
+    ("even", [said("a", 1, 2), said("b", 2, 1)], {"a": "conflicting", "b": "conflicting"}),
+    (
+        "two to one",
+        [said("a", 1, 2, quality_weight=0.9), said("b", 1, 2), said("c", 2, 1)],
+        {"a": None, "b": "duplicate", "c": "outvoted"},
+    ),
+    (
+        "a correction pair is a vote like any other",
+        [corrected("a", 1, 2, quality_weight=0.9), said("b", 1, 2), said("c", 2, 1)],
+        {"a": None, "b": "duplicate", "c": "outvoted"},
+    ),
+    (
+        "one vote per voter, the latest; their other row stays with its side",
+        [
+            said("a", 1, 2, voter_id="user:u", occurred_at=AS_OF - timedelta(hours=2)),
+            said("b", 2, 1, voter_id="user:u", occurred_at=AS_OF - timedelta(hours=1)),
+        ],
+        {"a": "outvoted", "b": None},
+    ),
+    (
+        "at the same moment the larger id",
+        [said("a", 1, 2, voter_id="user:u"), said("b", 2, 1, voter_id="user:u")],
+        {"a": "outvoted", "b": None},
+    ),
+    ("other answers are another question", [said("a", 1, 2), said("b", 3, 1)], {"a": None, "b": None}),
+    ("so is another context", [said("a", 1, 2), said("b", 2, 1, thread_key=9)], {"a": None, "b": None}),
+    ("no text, no vote", [said("a", 1, 2), said("b", 2, 1, has_query=False)], {"a": None, "b": "missing_text"}),
+    ("no vote for a fragment", [said("a", 1, 2), corrected("b", 2, 1, is_fragment=True)], {"a": None, "b": "fragment"}),
+    (
+        "what is out for a later reason has its vote",
+        [said("a", 1, 2), said("b", 2, 1, quality_weight=0.1), said("c", 2, 1, is_unseen_attempt=True)],
+        {"a": "outvoted", "b": "low_weight", "c": "unseen_attempt"},
+    ),
+    ("equal sides ask nothing", [said("a", 1, 1), said("b", 1, 1)], {"a": "no_contrast", "b": "no_contrast"}),
+]
+
+
+@pytest.mark.parametrize(("rows", "expected"), [case[1:] for case in VOTES], ids=[case[0] for case in VOTES])
+def test_votes(tmp_path: Path, rows: list[dict[str, Any]], expected: dict[str, str | None]) -> None:
+    """F13: explicit pairs of the same two answers are one question."""
+    assert pairs(judge(tmp_path, *rows)) == expected
+
+
+def test_what_reviewers_reject_has_no_vote(tmp_path: Path) -> None:
+    """F13: not rejected in review."""
+    reviews = [{"example_id": "b", "review_verdict": "rejected"}]
+    outcome = training.judge(tmp_path, [said("a", 1, 2), corrected("b", 2, 1)], reviews=reviews)
+    assert pairs(outcome) == {"a": None, "b": "rejected"}
+
+
+def test_the_record_carries_the_votes_and_the_loser_names_the_winner(tmp_path: Path) -> None:
+    rows = [said("a", 1, 2), said("b", 1, 2, quality_weight=0.9), said("c", 2, 1), said("d", 2, 1, voter_id="user:c")]
+    made = training.tables(tmp_path, rows)
+    assert [tuple(row.values()) for row in made["core__pair_votes"]] == [(1, 1, 2, 2, 1), (1, 2, 1, 1, 2)]
+    ids = {row["origin_id"]: row["id"] for row in made[training.FROM_FEEDBACK]}
+    named = {(row["reason"], row["duplicate_of"]) for row in made["train__excluded"]}
+    assert named == {("duplicate", ids["b"]), ("outvoted", ids["b"])}
+
+
+def thread(number: int, liked: int, disliked: int) -> list[dict[str, Any]]:
+    """A thumbs up and a thumbs down on the same prompt and context, which make a rating pair."""
+    common = {"thread_key": number}
+    return [
+        {"feedback_id": f"up{number}", "answer_hash": liked, **POSITIVE, **common},
+        {"feedback_id": f"down{number}", "answer_hash": disliked, **NEGATIVE, **common},
+    ]
+
+
+def test_a_rating_pair_that_reverses_a_winning_explicit_pair_is_outvoted(tmp_path: Path) -> None:
+    """F13: an even count has no winner; who says the same is a duplicate."""
+    rows = [
+        *thread(1, 1, 2), said("a", 2, 1),
+        *thread(2, 1, 2), said("b", 2, 1, thread_key=2), said("c", 1, 2, thread_key=2),
+        *thread(3, 1, 2), said("d", 1, 2, thread_key=3, quality_weight=0.9),
+    ]  # fmt: skip
+    assert pairs(judge(tmp_path, *rows)) == {
+        "down1": "outvoted", "a": None, "down2": None, "b": "conflicting", "c": "conflicting", "down3": "duplicate", "d": None,
+    }  # fmt: skip
+
+
+def test_of_two_rating_pairs_that_are_each_others_reverse_neither_leaves(tmp_path: Path) -> None:
+    """F13. Each answer is liked and disliked, and people are found to agree on all of it through other responses."""
+    candidate = {"format": "preference", "source": "feedback_rating_pair", "thread_key": 1, "quality_weight": 0.5}
+    forward = {"id": "a", "side_a": 1, "side_b": 2, **candidate}
+    backward = {"id": "b", "side_a": 2, "side_b": 1, **candidate}
+    apart = {"id": "c", "side_a": 2, "side_b": 1, **candidate, "thread_key": 2}
+    early = {"id": "d", "side_a": 1, "side_b": 2, **candidate, "thread_key": 2, "early_reason": "contested"}
+    rivals = run_sql(tmp_path, "core__candidate_rivals", {training.FROM_FEEDBACK: [forward, backward, apart, early]})
+    assert rivals.rows() == [("a", "conflicting", None), ("b", "conflicting", None)]
+
+
+# --- low tiers (F5) ---------------------------------------------------------------------------------------------------
+
+LOW_TIERS = [
+    # (low_tier, split of the prompt, weight, where the record goes, or why it does not)
+    ("augmentation", "train", 0.5, "train"),
+    ("augmentation", "train", 0.499999, "augmentation"),
+    ("augmentation", "train", 0.3, "augmentation"),
+    ("augmentation", "train", 0.299999, "low_weight"),
+    ("augmentation", "validation", 0.4, "validation"),
+    ("augmentation", "test", 0.4, "test"),
+    ("train", "train", 0.4, "train"),
+    ("exclude", "train", 0.4, "low_weight"),
+    ("exclude", "train", 0.5, "train"),
+    ("exclude", "test", 0.4, "test"),
+]
+
+
+@pytest.mark.parametrize(("low_tier", "split", "weight", "outcome"), LOW_TIERS)
+def test_low_tiers(tmp_path: Path, low_tier: str, split: str, weight: float, outcome: str) -> None:
+    """F5: a file of their own, the training split, or nowhere; validation and test take every tier."""
+    row = {"split": split, "quality_weight": weight, **POSITIVE}
+    example = {"split": split, "quality_weight": weight, "thread_key": 2}
+    made = training.tables(tmp_path, [row], [example], low_tier=low_tier)
+    found = {
+        c["late_reason"] or c["split"]
+        for name in (training.FROM_FEEDBACK, training.FROM_DISTILLATION)
+        for c in made[name]
+    }
+    assert found == {outcome}
 
 
 def test_the_heaviest_duplicate_survives_then_the_newest(tmp_path: Path) -> None:
@@ -122,7 +344,6 @@ def test_min_weight_is_configured(tmp_path: Path) -> None:
     assert set(judge(tmp_path, {"quality_weight": 0.6, **POSITIVE}, min_weight=0.7).values()) == {"low_weight"}
 
 
-WHOLE_CORRECTION = {**CORRECTION, "feedback_id": "fix", "correction_type": "full_replacement"}
 REVIEWS = [
     # (our reviewers' verdict, review_corrections, what keeps the correction and its pair back)
     (None, False, None),
@@ -142,7 +363,7 @@ def test_a_correction_waits_only_if_asked_to_or_objected_to(
 ) -> None:
     """D8: a rejected one never leaves, nor one reviewers disagree about; with review_corrections only approved ones do."""
     reviews = [] if verdict is None else [{"example_id": "fix", "review_verdict": verdict}]
-    outcome = training.judge(tmp_path, [WHOLE_CORRECTION], reviews=reviews, review_corrections=is_asked_for)
+    outcome = training.judge(tmp_path, [WHOLE], reviews=reviews, review_corrections=is_asked_for)
     assert outcome == {
         ("correction", "feedback_correction", "fix"): reason,
         ("preference", "feedback_correction_pair", "fix"): reason,
@@ -158,7 +379,7 @@ def test_a_review_is_of_corrections_only(tmp_path: Path) -> None:
 
 def test_being_rejected_comes_before_every_reason_of_the_texts(tmp_path: Path) -> None:
     """T1: rejected, not_ready, then missing_text."""
-    fix = {**WHOLE_CORRECTION, "has_answer": False}
+    fix = {**WHOLE, "has_answer": False}
     rejected = [{"example_id": "fix", "review_verdict": "rejected"}]
     assert set(training.judge(tmp_path / "1", [fix], reviews=rejected).values()) == {"rejected"}
     assert set(training.judge(tmp_path / "2", [fix], review_corrections=True).values()) == {"not_ready"}

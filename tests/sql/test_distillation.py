@@ -269,6 +269,7 @@ def test_feedback_on_an_answer_that_is_also_the_attempt_counts(tmp_path: Path) -
 # --- who may leave (D6, D8) -------------------------------------------------------------------------------------------
 
 PAIR = {"origin": "synthetic_pair", "has_attempt": True, "answer_hash": 5, "attempt_hash": 6, "quality_score": 0.4}
+SOURCE_READY = {"is_source_ready": True}
 READY = [
     # (what the example is, our reviewers' verdict, (review_status, is_own_review, is_ready, quality_weight))
     ({}, None, ("pending", False, True, 0.8)),
@@ -281,6 +282,12 @@ READY = [
     ({"source_review": 1, "quality_score": 0.2, "quality_flags": ["refusal"]}, None, ("approved", False, True, 0.7)),
     ({"source_review": 1}, None, ("approved", False, True, 0.8)),
     ({"source_review": -1}, None, ("rejected", False, False, 0.8)),
+    (SOURCE_READY | {"quality_score": 0.2}, None, ("pending", False, True, 0.2)),
+    (SOURCE_READY | {"quality_flags": ["repetition", "incomplete", "refusal"]}, None, ("pending", False, True, 0.8)),
+    (SOURCE_READY | {"source_review": -1}, None, ("rejected", False, False, 0.8)),
+    (SOURCE_READY | {"source_review": 1, "quality_score": 0.2}, None, ("approved", False, True, 0.7)),
+    (SOURCE_READY, "rejected", ("rejected", True, False, 0.8)),
+    (SOURCE_READY, "disputed", ("pending", False, False, 0.8)),
     ({"quality_score": 0.2}, "approved", ("approved", True, True, 0.7)),
     ({}, "rejected", ("rejected", True, False, 0.8)),
     ({}, "disputed", ("pending", False, False, 0.8)),
@@ -311,20 +318,21 @@ def told(row: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def test_who_may_leave(tmp_path: Path) -> None:
-    """D6: our own review, then the source's, then score and flags; D7: an approved example weighs at least 0.7."""
+    """D6: our own review, then the source's, its training_ready, then score and flags; D7: an approved example weighs at least 0.7."""
     assert [told(row) for row in judged(tmp_path, READY)] == [expected for _, _, expected in READY]
 
 
 def test_only_what_a_person_approved_leaves_when_the_automatic_is_off(tmp_path: Path) -> None:
     """D6: configurable; can be switched off. A pair of the teacher's is ready by its sides (D2)."""
-    cases = [({}, None), ({"source_review": 1}, None), ({}, "approved"), (PAIR, None)]
-    assert [row["is_ready"] for row in judged(tmp_path / "1", cases, auto_ready=False)] == [False, True, True, True]
-    assert [row["is_ready"] for row in judged(tmp_path / "2", cases, ready_score=0.81)] == [False, True, True, True]
+    cases = [({}, None), ({"source_review": 1}, None), ({}, "approved"), (PAIR, None), (SOURCE_READY, None)]
+    expected = [False, True, True, True, True]
+    assert [row["is_ready"] for row in judged(tmp_path / "1", cases, auto_ready=False)] == expected
+    assert [row["is_ready"] for row in judged(tmp_path / "2", cases, ready_score=0.81)] == expected
 
 
 # --- as what (D7) -----------------------------------------------------------------------------------------------------
 
-TRIED = {"has_attempt": True, "attempt_hash": 6, "changed_fraction": 0.05}
+TRIED = {"has_attempt": True, "attempt_hash": 6, "is_hardly_changed": False}
 CHAIN = {"step_count": 2, "reasoning_type": "chain_of_thought"}
 FORMATS = [
     ({}, "instruction"),
@@ -337,7 +345,7 @@ FORMATS = [
     ({"error_count": 1} | TRIED | CHAIN, "correction"),
     ({"error_count": 1}, "instruction"),
     ({"error_count": 1} | CHAIN, "cot"),
-    ({"error_count": 1} | TRIED | {"changed_fraction": 0.049999}, "instruction"),
+    ({"error_count": 1} | TRIED | {"is_hardly_changed": True}, "instruction"),
     ({"error_count": 1} | TRIED | {"quality_flags": ["refusal"]} | CHAIN, "cot"),
     ({"source_training_format": "instruction", "error_count": 1} | TRIED | CHAIN, "instruction"),
     ({"source_training_format": "cot"}, "cot"),
@@ -345,9 +353,9 @@ FORMATS = [
     ({"source_training_format": "correction"}, "instruction"),
     ({"source_training_format": "preference", "error_count": 1} | TRIED, "preference"),
     ({"source_training_format": "preference"} | CHAIN, "cot"),
-    ({"source_training_format": "preference", "error_count": 1} | TRIED | {"changed_fraction": 0.0}, "instruction"),
+    ({"source_training_format": "preference", "error_count": 1} | TRIED | {"is_hardly_changed": True}, "instruction"),
     ({"source_training_format": "correction_analysis"} | CHAIN, "cot"),
-    (PAIR | {"changed_fraction": 0.0, "source_training_format": "cot"}, "preference"),
+    (PAIR | {"is_hardly_changed": True, "source_training_format": "cot"}, "preference"),
 ]
 
 

@@ -14,7 +14,7 @@ from tests.sql.harness import AS_OF, run_sql
 from tests.sql.training import judge
 
 # The teacher's answer is number 5, SAM's attempt number 6.
-TRIED = {"answer_hash": 5, "has_attempt": True, "attempt_hash": 6, "changed_fraction": 0.5}
+TRIED = {"answer_hash": 5, "has_attempt": True, "attempt_hash": 6, "is_hardly_changed": False}
 PAIR = {**TRIED, "origin": "synthetic_pair", "training_format": "preference", "quality_weight": 0.5}
 APPROVED = {"review_status": "approved", "is_own_review": True}
 CONTRADICTED = {"feedback_verdict": "contradicted"}
@@ -56,7 +56,7 @@ def test_what_an_example_is_a_candidate_for(tmp_path: Path) -> None:
 
 EVERYTHING_WRONG = {
     "is_failed": True, "review_status": "rejected", "is_ready": False, "has_answer": False, "quality_weight": 0.1,
-    "quality_flags": ["refusal"], "changed_fraction": 0.0, "answer_hash": 6, **CONTRADICTED,
+    "quality_flags": ["refusal"], "is_hardly_changed": True, "is_unseen_attempt": True, "answer_hash": 6, **CONTRADICTED,
 }  # fmt: skip
 # In this order: when a reason is mended, the next one shows.
 MENDED: list[tuple[str, dict[str, Any]]] = [
@@ -66,8 +66,9 @@ MENDED: list[tuple[str, dict[str, Any]]] = [
     ("contradicted", {"feedback_verdict": None}),
     ("missing_text", {"has_answer": True}),
     ("refusal", {"quality_flags": []}),
-    ("tie", {"changed_fraction": 0.05}),
     ("no_contrast", {"answer_hash": 5}),
+    ("tie", {"is_hardly_changed": False}),
+    ("unseen_attempt", {"is_unseen_attempt": False}),
     ("low_weight", {"quality_weight": 0.3}),
 ]
 
@@ -89,21 +90,31 @@ ALONE: list[tuple[dict[str, Any], dict[str, str | None]]] = [
     (CONTRADICTED | {"review_status": "approved"}, {"instruction": "contradicted"}),
     (CONTRADICTED | APPROVED, {"instruction": None}),
     ({"feedback_verdict": "validated"}, {"instruction": None}),
-    (TRIED | {"quality_flags": ["refusal"], **APPROVED}, {"instruction": None, "preference": "refusal"}),
-    (TRIED | {"changed_fraction": 0.049999}, {"instruction": None, "preference": "tie"}),
-    (TRIED | {"changed_fraction": 0.05}, {"instruction": None, "preference": None}),
+    (TRIED | {"quality_flags": ["refusal"], **APPROVED}, {"instruction": "refusal", "preference": "refusal"}),
+    (TRIED | {"is_hardly_changed": True}, {"instruction": None, "preference": "tie"}),
+    (TRIED, {"instruction": None, "preference": None}),
+    (TRIED | {"is_unseen_attempt": True}, {"instruction": "unseen_attempt", "preference": "unseen_attempt"}),
+    (
+        TRIED | {"is_unseen_attempt": True, "training_format": "cot"},
+        {"cot": "unseen_attempt", "preference": "unseen_attempt"},
+    ),
+    (
+        TRIED | {"is_unseen_attempt": True, "training_format": "correction"},
+        {"correction": None, "preference": "unseen_attempt"},
+    ),
     (TRIED | {"attempt_hash": 5}, {"instruction": None, "preference": "no_contrast"}),
     (TRIED | {"training_format": "cot", "is_failed": True}, {"cot": "failed", "preference": "failed"}),
     (PAIR, {"preference": "recipe"}),
     (PAIR | {"quality_weight": 0.2}, {"preference": "low_weight"}),
     (PAIR | {"is_ready": False, "attempt_hash": 5}, {"preference": "not_ready"}),
-    (PAIR | {"changed_fraction": 0.01, "quality_flags": ["refusal"]}, {"preference": "recipe"}),
+    (PAIR | {"is_hardly_changed": True}, {"preference": "recipe"}),
+    (PAIR | {"quality_flags": ["refusal"]}, {"preference": "refusal"}),
     (PAIR | {"has_attempt": False, "attempt_hash": None}, {"preference": "missing_text"}),
 ]
 
 
 def test_reasons(tmp_path: Path) -> None:
-    """M1: what users contradict leaves only after our own approval. D7: refusal and tie speak against SAM's pairs only."""
+    """M1: what users contradict leaves only after our own approval. T1: a refusal is taught in no format; a tie is of SAM's pairs."""
     assert apart(tmp_path, [example for example, _ in ALONE]) == [reasons for _, reasons in ALONE]
 
 
@@ -154,37 +165,17 @@ def test_what_does_not_leave_is_no_rival(tmp_path: Path) -> None:
     assert outcome["instruction", "distillation_instruction", "e1"] == "not_ready"
 
 
-def test_a_user_who_prefers_the_attempt_reverses_the_pair(tmp_path: Path) -> None:
-    """T1: neither leaves, whichever system it is from; the same preference is a duplicate."""
+def test_a_user_who_prefers_the_answer_says_what_the_teacher_says(tmp_path: Path) -> None:
+    """T2, M2: the same pair is a duplicate. F13: votes are users' alone, so the opposite neither wins nor loses."""
     example = {"example_id": "taught", "thread_key": 1, "quality_weight": 0.9, **TRIED}
     reverse = {**USER_PAIR, "preferred_hash": 6, "answer_hash": 5}
     same = {**USER_PAIR, "preferred_hash": 5, "answer_hash": 6}
     against = judge(tmp_path / "1", [reverse], [example])
-    assert against["preference", "feedback_preference", "f1"] == "conflicting"
-    assert against["preference", "distillation_preference", "taught"] == "conflicting"
-    assert against["instruction", "distillation_instruction", "taught"] is None
+    assert against["preference", "feedback_preference", "f1"] is None
+    assert against["preference", "distillation_preference", "taught"] is None
     agreed = judge(tmp_path / "2", [same], [example])
     assert agreed["preference", "feedback_preference", "f1"] == "duplicate"
     assert agreed["preference", "distillation_preference", "taught"] is None
-
-
-def test_conflicting_comes_before_refusal_tie_and_recipe(tmp_path: Path) -> None:
-    """T1: only the reasons before it keep a pair from conflicting."""
-    reverse = {**USER_PAIR, "preferred_hash": 6, "answer_hash": 5}
-    against = [{"changed_fraction": 0.01}, {"quality_flags": ["refusal"], **APPROVED}, {"quality_weight": 0.1}, PAIR]
-    threads = [{"thread_key": number} for number in range(len(against))]
-    outcome = judge(
-        tmp_path / "late",
-        [{**reverse, **thread, "feedback_id": f"f{thread}"} for thread in threads],
-        [
-            {**TRIED, **example, **thread, "example_id": f"e{thread}"}
-            for example, thread in zip(against, threads, strict=True)
-        ],
-    )
-    pairs = [reason for (format, _, _), reason in outcome.items() if format == "preference"]
-    assert pairs == ["conflicting"] * 2 * len(against)
-    early = judge(tmp_path / "early", [reverse], [{"thread_key": 1, **TRIED, **CONTRADICTED}])
-    assert early["preference", "feedback_preference", "f1"] is None
 
 
 def test_corrections_are_the_same_if_attempt_and_answer_are(tmp_path: Path) -> None:

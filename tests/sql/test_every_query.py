@@ -1,8 +1,10 @@
 """What holds for every .sql file: its form, and that it fits its contract on empty inputs."""
 
+import json
 import re
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from dagster_project import queries
@@ -28,8 +30,19 @@ def test_is_one_select_in_the_house_style(path: Path) -> None:
     assert not re.search(r"\b(create|insert|update|delete|copy|attach|pragma)\b", outside_literals)
     assert ";" not in body and "{{" not in body
     assert not re.search(r"select\s+\*\s+from\s+(raw|core|metric|train|quarantine)_", body)
-    is_ordered = re.search(r"order by [^)]*$", body.strip()) is not None
-    assert is_ordered != ("(unordered)" in sql), "the last clause orders the rows, or the header says that none does"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_ends_in_a_total_order(name: str) -> None:
+    """G2: the outermost select orders by every column of the grain, which identifies a row; so no row has an equal."""
+    chosen = queries.query(name)
+    assert chosen.grain
+    if name in TABLES:
+        assert set(chosen.grain) == set(TABLES[name].grain)
+    tree = duckdb.sql("select json_serialize_sql($sql)", params={"sql": chosen.sql}).fetchall()[0][0]
+    modifiers = json.loads(tree)["statements"][0]["node"]["modifiers"]
+    orders = [order for modifier in modifiers for order in modifier.get("orders", [])]
+    assert {order["expression"]["column_names"][-1] for order in orders} >= set(chosen.grain)
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)

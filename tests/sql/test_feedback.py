@@ -1,5 +1,8 @@
-"""core__voices, core__answers, core__feedback: one voice per person (F3), weights (F4, F5), contested answers (F8)."""
+"""core__voices, core__answers, core__condemned_answers, core__feedback: one voice per person (F3), weights (F4, F5), contested
+and condemned answers (F8)."""
 
+from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,18 +12,18 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from dagster_project import queries
 from tests.sql.harness import AS_OF, run_sql
 
 
-def feedback(folder: Path, *rows: dict[str, Any]) -> pl.DataFrame:
-    """core__feedback as the pipeline makes it, from rows of core__feedback_keys."""
-    keys = list(rows)
-    voices = run_sql(folder / "voices", "core__voices", {"core__feedback_keys": keys}).to_dicts()
-    answers = run_sql(
-        folder / "answers", "core__answers", {"core__feedback_keys": keys, "core__voices": voices}
-    ).to_dicts()
-    inputs = {"core__feedback_keys": keys, "core__voices": voices, "core__answers": answers}
-    return run_sql(folder / "feedback", "core__feedback", inputs)
+def feedback(folder: Path, *rows: dict[str, Any], flagged: Sequence[dict[str, Any]] = ()) -> pl.DataFrame:
+    """core__feedback as the pipeline makes it, from rows of core__feedback_keys and what `responses` shows."""
+    made: dict[str, Any] = {"core__feedback_keys": list(rows), "core__flagged_responses": list(flagged)}
+    for table in ("core__voices", "core__answers", "core__condemned_answers", "core__feedback"):
+        inputs = {name: made[name] for name in queries.query(table).inputs}
+        result = run_sql(folder / table, table, inputs)
+        made[table] = result.to_dicts()
+    return result
 
 
 def ago(**span: float) -> Any:
@@ -129,11 +132,183 @@ CONTESTED = [
 def test_contested(tmp_path: Path, others: list[dict[str, Any]], expected: bool) -> None:
     """F8: a thumbs-up needs more ups than downs, and nobody who flagged or corrected the answer."""
     rows = [
-        {"feedback_id": f"z{n}", "response_id": f"r{n}", "voice_key": n + 2, "occurred_at": ago(hours=1), **other}
+        {"feedback_id": f"z{n}", "response_id": f"r{n + 2}", "voter_id": f"user:v{n}", "voice_key": n + 2,
+         "occurred_at": ago(hours=1), **other}
         for n, other in enumerate(others)
-    ]
+    ]  # fmt: skip
     first = feedback(tmp_path, {"feedback_id": "a", "occurred_at": ago(hours=1)}, *rows).row(0, named=True)
     assert first["is_contested"] is expected
+
+
+NO_TEXTS = {"has_query": False, "has_answer": False, "thread_key": None, "answer_key": None, "answer_hash": None}
+FLAG = {"effective_type": "flag", "sentiment": None}
+WITHOUT_TEXTS = [
+    # (what somebody else says of the same response without a text, is the thumbs-up contested)
+    ({**FLAG, "flag_type": "harmful"}, True),
+    ({**FLAG, "flag_type": "incorrect"}, True),
+    ({**FLAG, "flag_type": "off_topic"}, False),
+    ({"effective_type": "correction", "sentiment": None}, True),
+    ({"effective_type": "preference", "sentiment": None}, False),
+    ({"sentiment": "negative", "rating": -1}, True),
+    ({"sentiment": "positive"}, False),
+]
+
+
+@pytest.mark.parametrize(("other", "expected"), WITHOUT_TEXTS)
+def test_what_the_api_says_of_a_response_counts_without_its_texts(
+    tmp_path: Path, other: dict[str, Any], expected: bool
+) -> None:
+    """F8: a rating is judged by the rows that share its response_id, with or without texts of their own."""
+    other = {
+        "feedback_id": "b",
+        "voter_id": "user:u2",
+        "voice_key": 2,
+        "occurred_at": ago(hours=1),
+        **NO_TEXTS,
+        **other,
+    }
+    rows = feedback(tmp_path, {"feedback_id": "a", "occurred_at": ago(hours=1)}, other)
+    assert rows.row(0, named=True)["is_contested"] is expected
+
+
+def test_empty_texts_are_nobody_elses(tmp_path: Path) -> None:
+    """F1: a complaint without texts says nothing of another response without texts."""
+    up = {"feedback_id": "a", "response_id": "r1", "occurred_at": ago(hours=1), **NO_TEXTS}
+    other = {
+        "feedback_id": "b",
+        "response_id": "r2",
+        "voter_id": "user:u2",
+        "voice_key": 2,
+        "occurred_at": ago(hours=1),
+    }
+    complaint = {**other, **NO_TEXTS, "sentiment": "negative", "rating": -1}
+    assert feedback(tmp_path, up, complaint)["is_contested"].to_list() == [False, False]
+
+
+def test_the_latest_of_a_voters_ratings_over_several_responses(tmp_path: Path) -> None:
+    """F8: of one voter's ratings on an answer the latest, also where it was given to several responses."""
+    rows = [
+        {"feedback_id": "first", "response_id": "r1", "voice_key": 1, "occurred_at": ago(hours=3)},
+        {"feedback_id": "later", "response_id": "r2", "voice_key": 2, "occurred_at": ago(hours=2), "sentiment": "negative", "rating": -1},
+        {"feedback_id": "other", "response_id": "r3", "voice_key": 3, "occurred_at": ago(hours=1), "voter_id": "user:u2"},
+    ]  # fmt: skip
+    found = dict(feedback(tmp_path, *rows).select("feedback_id", "is_contested").iter_rows())
+    assert found == {"first": True, "later": True, "other": True}  # one up, one down
+
+
+HARMFUL = {
+    **FLAG,
+    "flag_type": "harmful",
+    "feedback_id": "flag",
+    "voter_id": "user:u9",
+    "voice_key": 9,
+    "occurred_at": ago(hours=1),
+}
+CONDEMNED = [
+    # (rows beside a thumbs-up of answer 1 on response r1, what `responses` shows, is the thumbs-up contested)
+    ("flagged itself", [{**HARMFUL, "response_id": "r1"}], [], True),
+    ("another response that shows it", [{**HARMFUL, "response_id": "r2"}], [], True),
+    ("another response, without texts", [{**HARMFUL, **NO_TEXTS, "response_id": "r2"}], [], False),
+    ("shown by `responses`", [{**HARMFUL, **NO_TEXTS, "response_id": "r2"}], [(1, 1)], True),
+    ("another answer shown", [{**HARMFUL, **NO_TEXTS, "response_id": "r2"}], [(1, 2)], False),
+    ("another prompt shown", [{**HARMFUL, **NO_TEXTS, "response_id": "r2"}], [(2, 1)], False),
+    (
+        "shown by a row that was superseded",
+        [
+            {**HARMFUL, **NO_TEXTS, "response_id": "r2"},
+            {"feedback_id": "old", "response_id": "r2", "voter_id": "user:u3", "voice_key": 3, "occurred_at": ago(hours=3)},
+            {"feedback_id": "new", "response_id": "r2", "voter_id": "user:u3", "voice_key": 3, "occurred_at": ago(hours=2),
+             "answer_key": 8, "answer_hash": 8},
+        ],
+        [],
+        True,
+    ),
+    ("not before as_of", [{**HARMFUL, "response_id": "r1", "occurred_at": AS_OF}], [], False),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rows", "shown", "expected"), [case[1:] for case in CONDEMNED], ids=[c[0] for c in CONDEMNED])
+def test_condemned(tmp_path: Path, rows: list[dict[str, Any]], shown: list[tuple[int, int]], expected: bool) -> None:
+    """F8: harmful goes by the answer; every answer that any row, or `responses`, shows for the flagged response."""
+    flagged = [{"response_id": "r2", "thread_key": thread, "answer_hash": answer} for thread, answer in shown]
+    found = feedback(tmp_path, {"feedback_id": "up", "occurred_at": ago(hours=1)}, *rows, flagged=flagged)
+    assert found.filter(feedback_id="up").row(0, named=True)["is_contested"] is expected
+
+
+CROWD = st.lists(
+    st.fixed_dictionaries(
+        {
+            "kind": st.sampled_from(["up", "up", "down", "neutral", "incorrect", "correction"]),
+            "voter_id": st.sampled_from(["user:u1", "user:u2", "user:u3", "user:u4"]),
+            "response_id": st.sampled_from(["r1", "r2", "r3"]),
+            "answer_key": st.sampled_from([None, 1, 2, 3]),
+            "age": st.integers(0, 3),
+        }
+    ),
+    min_size=2,
+    max_size=14,
+)
+SENTIMENTS = {"up": "positive", "down": "negative", "neutral": "neutral"}
+
+
+def judged(rows: Sequence[dict[str, Any]]) -> dict[str, bool]:
+    """F8 as it is written, row by row."""
+    found = {}
+    for row in rows:
+        if row["sentiment"] not in ("positive", "negative"):
+            continue
+        around = [
+            other for other in rows
+            if other["response_id"] == row["response_id"]
+            or (row["answer_key"] is not None and other["answer_key"] == row["answer_key"])
+        ]  # fmt: skip
+        latest = {
+            r["voter_id"]: r["sentiment"] for r in sorted(around, key=in_order) if r["effective_type"] == "rating"
+        }
+        votes = Counter(latest.values())
+        is_spoiled = any(r["effective_type"] == "correction" or r["flag_type"] == "incorrect" for r in around)
+        if row["sentiment"] == "positive":
+            found[row["feedback_id"]] = is_spoiled or votes["positive"] <= votes["negative"]
+        else:
+            found[row["feedback_id"]] = votes["negative"] <= votes["positive"]
+    return found
+
+
+def in_order(row: dict[str, Any]) -> tuple[Any, str]:
+    return row["occurred_at"], row["feedback_id"]
+
+
+def as_rows(crowd: Sequence[dict[str, Any]], place: int) -> list[dict[str, Any]]:
+    """What some people say, as rows that have nothing to do with another place's."""
+    rows = []
+    for number, said in enumerate(crowd):
+        kind, answer = said["kind"], said["answer_key"]
+        is_rating, voter = kind in SENTIMENTS, f"{said['voter_id']}-{place}"
+        rows.append({
+            "feedback_id": f"f{place}-{number:02}", "response_id": f"{said['response_id']}-{place}", "voter_id": voter,
+            "answer_key": answer and 10 * place + answer, "answer_hash": answer, "thread_key": place,
+            "effective_type": "rating" if is_rating else "flag" if kind == "incorrect" else kind,
+            "sentiment": SENTIMENTS.get(kind), "flag_type": kind if kind == "incorrect" else None,
+            # a voter's ratings on a response are one voice (F3), anything else is one of its own
+            "voice_key": 1000 * place + (int(said["voter_id"][-1]) if is_rating else 100 + number),
+            "occurred_at": ago(hours=1 + said["age"]),
+        })  # fmt: skip
+    return rows
+
+
+@settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(crowds=st.lists(CROWD, min_size=30, max_size=40))
+def test_a_rating_is_judged_by_its_own_two_relations(
+    tmp_path_factory: pytest.TempPathFactory, crowds: list[list[dict[str, Any]]]
+) -> None:
+    """F8: each row once, not chains, one voter's latest; whatever overlaps. Many small crowds at once."""
+    places = [as_rows(crowd, place) for place, crowd in enumerate(crowds, start=1)]
+    found = feedback(tmp_path_factory.mktemp("crowds"), *(row for rows in places for row in rows))
+    active = set(found.filter(status="active")["feedback_id"])
+    expected: dict[str, bool] = {}
+    for rows in places:
+        expected |= judged([row for row in rows if row["feedback_id"] in active])
+    assert dict(found.drop_nulls("is_contested").select("feedback_id", "is_contested").iter_rows()) == expected
 
 
 ROWS = st.lists(

@@ -1,15 +1,19 @@
 """How a record reads: seed 0's samples word for word (F6), the keys of every record (T4), and contexts."""
 
 import json
+import math
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dagster_project.contracts import TABLES
 from dagster_project.signals.feedback_keys import feedback_keys
 from dagster_project.sources.feedback import ENTRIES, canonical
 from dagster_project.sqlite_values import POLARS_TYPES
+from dagster_project.training.release import json_lines
 from dagster_project.training.templates import DISTILLATION, FEEDBACK, FIELDS, IDENTITY, context
 
 SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
@@ -28,18 +32,17 @@ SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
     "domain": "code",
 }
 CANDIDATE: dict[str, Any] = {
-    "id": "0" * 16, "source": "feedback_correction", "quality_weight": 0.9, "tier": "premium", "origin_ids": ["f1"],
-    "label": True,
-    "partner_response": None,
+    "id": "0" * 16, "source": "feedback_correction", "quality_weight": 0.9, "base_weight": 0.95, "tier": "premium",
+    "origin_ids": ["f1"], "label": True, "partner_response": None, "votes_for": None, "votes_against": None,
 }  # fmt: skip
 # T4, written out: what a trainer relies on.
 KEYS = {
     "instruction": ["instruction", "input", "output"],
     "correction": ["instruction", "input", "output", "error_type"],
-    "preference": ["prompt", "chosen", "rejected"],
+    "preference": ["prompt", "chosen", "rejected", "votes_for", "votes_against"],
     "unpaired": ["prompt", "completion", "label"],
 }
-COMMON_KEYS = ["context", "id", "source", "quality_weight", "tier", "domain", "origin_ids"]
+COMMON_KEYS = ["context", "id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids"]
 
 
 def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
@@ -85,6 +88,7 @@ def test_the_sample_correction() -> None:
         ("id", "0" * 16),
         ("source", "feedback_correction"),
         ("quality_weight", 0.9),
+        ("base_weight", 0.95),
         ("tier", "premium"),
         ("domain", "code"),
         ("origin_ids", ["f1"]),
@@ -139,12 +143,10 @@ def test_the_other_formats() -> None:
     }  # fmt: skip
     chosen = {"feedback_preference": SAMPLE["preferred_response"], "feedback_correction_pair": SAMPLE["correction"]}
     for source, text in chosen.items():
-        (pair,) = records("preference", {"source": source})
+        (pair,) = records("preference", {"source": source, "votes_for": 2, "votes_against": 1})
         assert {name: pair[name] for name in KEYS["preference"]} == {
-            "prompt": query,
-            "chosen": text,
-            "rejected": answer,
-        }
+            "prompt": query, "chosen": text, "rejected": answer, "votes_for": 2, "votes_against": 1,
+        }  # fmt: skip
     for label in (True, False):
         (unpaired,) = records("unpaired", {"label": label})
         assert {name: unpaired[name] for name in KEYS["unpaired"]} == {
@@ -154,7 +156,7 @@ def test_the_other_formats() -> None:
 
 @pytest.mark.parametrize("format", KEYS)
 def test_keys_and_their_order(format: str) -> None:
-    """T4: the format's fields, then context, id, source, quality_weight, tier, domain, origin_ids; the same in all."""
+    """T4: the format's fields, then context, id, source, weights, tier, domain, origin_ids; the same in all."""
     rows = [{}, {"conversation_context": "c", "domain": None}, {"what_was_wrong": None, "correction_type": None}]
     assert [list(record) for record in records(format, *rows)] == [[*KEYS[format], *COMMON_KEYS]] * 3
     assert set(FIELDS) - {"cot"} == set(FEEDBACK) == set(KEYS)
@@ -177,6 +179,7 @@ def test_contexts(context: str | None, expected: str | None) -> None:
 
 def distilled(format: str, **values: str | None) -> dict[str, Any]:
     row = {"query": "What is 2 + 2?", "claude_response": "4.", "attempt": "5", "error_type": None} | values
+    row |= {"votes_for": None, "votes_against": None}  # nobody was asked
     frame = pl.DataFrame([row], schema_overrides={"error_type": pl.String, "attempt": pl.String})
     return frame.select(*DISTILLATION[format]).select(FIELDS[format]).row(0, named=True)
 
@@ -189,7 +192,9 @@ def test_a_distilled_answer(format: str) -> None:
 
 def test_a_distilled_pair() -> None:
     """D7, seed 2 format 3."""
-    assert distilled("preference") == {"prompt": "What is 2 + 2?", "chosen": "4.", "rejected": "5"}
+    assert distilled("preference") == {
+        "prompt": "What is 2 + 2?", "chosen": "4.", "rejected": "5", "votes_for": None, "votes_against": None,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -203,3 +208,13 @@ def test_a_distilled_correction(attempt: str, quoted: str) -> None:
         "output": "Your answer has an error. Here's what you should have said:\n\n4.",
         "error_type": None,
     }
+
+
+@given(st.lists(st.text(st.characters(codec="utf-8") | st.sampled_from('\u0085\u2028\u2029\\"\n')), min_size=1))
+def test_one_line_a_record_for_every_reader(texts: list[str]) -> None:
+    """T4: strict JSON in UTF-8, one line a record also where U+0085, U+2028 or U+2029 would end a line."""
+    written = json_lines(pl.DataFrame({"output": texts, "weight": [math.nan] * len(texts)})).decode()
+    lines = [line for line in written.splitlines() if line]
+    assert [json.loads(line, parse_constant=pytest.fail) for line in lines] == [
+        {"output": text, "weight": None} for text in texts
+    ]
