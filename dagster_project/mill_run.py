@@ -22,7 +22,7 @@ from dagster_project.intake import OpenFile, Seen, look, remembered
 from dagster_project.lake import Catalog, Lake
 from dagster_project.lock import check_free_space, home_lock
 from dagster_project.looks import LookCache
-from dagster_project.placing import Move
+from dagster_project.placing import Move, check_places
 from dagster_project.plain_files import size_of
 from dagster_project.run_log import GOOD, RunRecord
 from dagster_project.source_files import check_lost_rows, missing_files, told, with_missing_defaults
@@ -102,6 +102,7 @@ class MillRun:
         self._as_of, self.as_of_choice = self._asked_as_of()
         self._check_sources()
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
+        check_places(home, ["runs"], [])
         self.record.begin(full=self.choice.full, days=self.choice.days)
         self.lake = Lake(home)
         self.lake.recover()

@@ -82,15 +82,26 @@ def source_error(path: Path, error: Exception) -> GristmillError:
             f"source {path} holds half of a change whose writer died ({journal.name}): we never write to a source, so "
             f"open it once with its own program, or with `sqlite3 {path.name} .tables`, and run again"
         )
-    if "malformed" in text:  # what is missing may be what SQLite needs to count its pages
+    if "malformed" in text and (cut := _cut_short(path)):
+        return cut
+    return GristmillError(f"source {path}: {text}")
+
+
+def _cut_short(path: Path) -> GristmillError | None:
+    """Where SQLite itself could not count its pages: what is missing may be what it needs for that.
+
+    Opens the file, which drops SQLite's locks: nothing of it is read any more, the error ends the run.
+    """
+    try:
         with path.open("rb") as file:
             header = file.read(32)
         page_size, page_count = int.from_bytes(header[16:18]), int.from_bytes(header[28:32])
-        try:
-            check_is_whole(path, 65_536 if page_size == 1 else page_size or 1, page_count)
-        except GristmillError as cut:
-            return cut
-    return GristmillError(f"source {path}: {text}")
+        check_is_whole(path, 65_536 if page_size == 1 else page_size or 1, page_count)
+    except GristmillError as cut:
+        return cut
+    except OSError:  # the file went away: SQLite's own words are all there is to tell
+        return None
+    return None
 
 
 def beside(path: Path, suffix: str) -> Path:

@@ -10,6 +10,7 @@ import pytest
 
 from dagster_project import lake as lakes
 from dagster_project.lake import Catalog, Lake
+from dagster_project.run_log import runs
 from tests.conftest import change, complaint, content, copy_home, gristmill, main_source, run
 from tests.test_lake import assert_whole, broken_off_after, commit, elsewhere, left, stage_first, stage_second
 
@@ -120,16 +121,17 @@ def test_a_lake_that_cannot_be_renamed_is_changed_file_by_file(
     assert publication(tmp_path) == 2
 
 
-@pytest.mark.parametrize("name", ["exports", "lake", "state", "snapshots"])
+@pytest.mark.parametrize("name", ["exports", "lake", "state", "snapshots", "runs"])
 def test_a_link_to_what_is_not_there(demo_home: Path, tmp_path: Path, name: str) -> None:
-    """An unplugged disk: one line before anything is written."""
+    """An unplugged disk: one line before anything is written but the record of the run that failed."""
     home = copy_home(demo_home, tmp_path / "home")
     (home / name).symlink_to(tmp_path / "unplugged")
-    before = content(home, ["lock"])
+    before = content(home, ["lock", "runs"])
     line = complaint(gristmill(home, "run"))
     assert str(home / name) in line
     assert "unplugged" in line
-    assert content(home, ["lock"]) == before
+    assert content(home, ["lock", "runs"]) == before
+    assert [made["reason"] for made in runs(home)] == ([line.removeprefix("gristmill: ")] if name != "runs" else [])
 
 
 def test_what_is_no_folder_or_not_the_runs_own(demo_home: Path, tmp_path: Path) -> None:
@@ -140,7 +142,7 @@ def test_what_is_no_folder_or_not_the_runs_own(demo_home: Path, tmp_path: Path) 
     (tmp_path / "fast_disk").mkdir()
     (home / "staging").symlink_to(tmp_path / "fast_disk")
     assert str(home / "staging") in complaint(gristmill(home, "run"))
-    assert {path.name for path in home.iterdir()} == {"lock", "sources", "staging"}
+    assert {path.name for path in home.iterdir()} == {"lock", "runs", "sources", "staging"}
 
 
 @pytest.mark.slow

@@ -76,7 +76,7 @@ def test_a_torn_last_page_is_an_error_and_not_a_lost_row(source: Path, cut: int,
 
 def test_missing_pages_are_an_error(source: Path) -> None:
     os.truncate(source, source.stat().st_size - 3 * 4096)
-    assert complaint(source).endswith("database disk image is malformed")
+    assert "is cut short" in complaint(source)
 
 
 def test_a_page_that_cannot_be_read_in_the_middle_of_a_table_is_an_error(source: Path) -> None:
