@@ -109,18 +109,19 @@ def stats(
 def query(
     sql: str,
     form: Annotated[str, typer.Option("--format", help="table, csv or json")] = "table",
+    timeout: Annotated[float, typer.Option(min=0, help="Seconds the warehouse may take.")] = 300.0,
 ) -> None:
     """Ask the warehouse one SELECT. Cannot write, nor read files outside the home."""
-    from dagster_project.lookups import as_text
-    from dagster_project.lookups import query as ask
+    from dagster_project.warehouse_query import answer, as_text
 
     if form not in ("table", "csv", "json"):
         raise GristmillError(f"--format must be table, csv or json, not {form!r}")
-    answer = as_text(ask(settings(), sql), form)
-    if form == "table":
-        say(answer.removesuffix("\n"))
-    else:
-        hand_over(answer)
+    with answer(settings(), sql, timeout) as found:
+        for piece in as_text(found, form):
+            if form == "table":
+                say(piece.removesuffix("\n"))
+            else:
+                hand_over(piece)
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """Gristmill as Dagster sees it: assets, resources, jobs, schedules, sensor, executor."""
 
 import hashlib
+import time
 from collections.abc import Iterator
 
 import dagster as dg
@@ -11,6 +12,9 @@ from dagster_project.publish import range_tags
 from dagster_project.resources import mill
 
 EVERYTHING = dg.AssetSelection.all()
+CHANGE_TAG = "gristmill/change"  # on the runs the sensor asks for: which change of the sources they are for
+FAILED = (dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+TRY_AGAIN_SECONDS, MOST_WAIT_SECONDS = 300, 6 * 3600
 
 refresh = dg.define_asset_job(
     "refresh",
@@ -34,18 +38,37 @@ weekly_reconciliation = dg.ScheduleDefinition(
 
 
 @dg.sensor(job=refresh_days, minimum_interval_seconds=300, description="Asks for the days that changed at a source.")
-def changed_days() -> Iterator[dg.RunRequest | dg.SkipReason]:
+def changed_days(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
     changes = watch.changed_days(config.load())
     known = {day: look for day, look in changes.items() if DAILY.has_partition_key(str(day))}
     if not known:
         yield dg.SkipReason("no day looks different from when it was read")
     for first, last in watch.ranges(list(known)):
         looks = [look for day, look in known.items() if first <= day <= last]
-        run_key = f"{first}..{last} {hashlib.sha256(' '.join(looks).encode()).hexdigest()[:16]}"
-        if first == last:
-            yield dg.RunRequest(run_key=run_key, partition_key=str(first))
+        change = f"{first}..{last} {hashlib.sha256(' '.join(looks).encode()).hexdigest()[:16]}"
+        tried = next_try(context.instance, change)
+        if isinstance(tried, dg.SkipReason):
+            yield tried
+        elif first == last:
+            yield dg.RunRequest(run_key=tried, partition_key=str(first), tags={CHANGE_TAG: change})
         else:
-            yield dg.RunRequest(run_key=run_key, tags=range_tags(first, last))
+            yield dg.RunRequest(run_key=tried, tags={CHANGE_TAG: change, **range_tags(first, last)})
+
+
+def next_try(instance: dg.DagsterInstance, change: str) -> str | dg.SkipReason:
+    """The run key under which to ask for a change. Dagster never starts two runs with one key, whatever became of the first:
+    after a failure it must be another, else the days would wait for ever. Each failure doubles the wait for the next try."""
+    asked = instance.get_run_records(dg.RunsFilter(tags={CHANGE_TAG: change}))
+    if any(not record.dagster_run.is_finished for record in asked):
+        return dg.SkipReason(f"a run for {change} goes on")
+    failed = [record for record in asked if record.dagster_run.status in FAILED]
+    if not failed:
+        return change
+    ended = max(record.end_time or record.update_timestamp.timestamp() for record in failed)
+    wait = min(TRY_AGAIN_SECONDS * 2 ** (len(failed) - 1), MOST_WAIT_SECONDS)
+    if time.time() < ended + wait:
+        return dg.SkipReason(f"{len(failed)} runs for {change} failed; the next try is {wait} seconds after the last")
+    return f"{change} try {len(failed) + 1}"
 
 
 defs = dg.Definitions(

@@ -1,43 +1,22 @@
 """Fingerprints of source tables, kept while a file stays as it is: a scan of every row is most of what an idle run does.
 
 A file that was not written to since has the same size and times, its write-ahead log too. That is trusted only if its
-last change was a while before the look, because two changes within one tick of the clock leave the same times. The cache
+last change was a while before the look (`sqlite_file.is_settled`). The cache
 lies under `<home>/runs` and may be removed: it is no output, and a look without it gives the same.
 """
 
 import contextlib
 import json
-import time
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from dagster_project.code_identity import code_identity
 from dagster_project.placing import write_atomically
-from dagster_project.sqlite_file import beside
+from dagster_project.sqlite_file import identity, is_settled
 from dagster_project.sqlite_values import TableSpec
 
-TICK_SECONDS = 2.0
 LOOKING = "dagster_project.extract"  # the module that looks; by other code everything is looked at again (G12)
-
-
-def identity(database: Path) -> list[int]:
-    """Changes whenever the file or its write-ahead log is written to; an empty log is none."""
-    found: list[int] = []
-    for path in (database, beside(database, "-wal")):
-        try:
-            status = path.stat()
-        except FileNotFoundError:
-            continue
-        if status.st_size:
-            found += [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
-    return found
-
-
-def is_settled(identified: list[int]) -> bool:
-    """Whether a later change is bound to show in the identity."""
-    newest = max([*identified[2::4], *identified[3::4]], default=0)
-    return bool(identified) and newest / 1e9 < time.time() - TICK_SECONDS
 
 
 @dataclass

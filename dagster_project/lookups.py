@@ -1,16 +1,7 @@
-"""What a user may ask of a home without running anything: status, stats, quarantine, why, and queries. Reads only."""
+"""What a user may ask of a home without running anything: status, stats, quarantine, why. Reads only."""
 
-import csv
-import io
-import json
-import math
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any
 
-import duckdb
 import polars as pl
 
 from dagster_project import distillation_lookups, parquet, reaction_lookups, system_stats, turn_lookups
@@ -18,8 +9,7 @@ from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.distillation_lookups import where
 from dagster_project.errors import GristmillError
-from dagster_project.lake import WAREHOUSE, Catalog, Lake
-from dagster_project.queries import fence_in
+from dagster_project.lake import Catalog, Lake
 from dagster_project.review.settling import standing_of
 from dagster_project.run_log import GOOD, runs
 from dagster_project.source_files import missing_files, told, with_missing_defaults
@@ -206,92 +196,3 @@ def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
         split = "" if row["split"] == "train" else f".{row['split']}"
         example["file"] = str(lake.home / "exports" / name / f"{row['format']}_{name.split('.')[0]}{split}.jsonl")
     return example
-
-
-# --- query -------------------------------------------------------------------------------------------------------
-
-
-@contextmanager
-def warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The warehouse, read-only, blind to everything outside the home."""
-    lake = published(config)
-    places = (lake.folder / WAREHOUSE, lake.home / WAREHOUSE)  # an earlier version had none in the snapshot
-    path = next((place for place in places if place.exists()), None)
-    if path is None:
-        raise GristmillError(f"there is no {places[0]}: `gristmill run` makes it again")
-    with duckdb.connect(str(path), read_only=True) as connection:
-        fence_in(connection, config.home)
-        yield connection
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Column names and rows as Python values."""
-
-    columns: list[str]
-    rows: list[tuple[Any, ...]]
-
-
-def query(config: Config, sql: str) -> Answer:
-    """One SELECT. Anything that could write is refused before it runs; so is EXPLAIN, which can run what it explains."""
-    with warehouse(config) as connection:
-        try:
-            statements = connection.extract_statements(sql)
-            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
-                raise GristmillError("only a single SELECT can be asked")
-            result = connection.execute(sql)
-            names = [column[0] for column in result.description or []]
-            unique = [name if names.count(name) == 1 else f"{name} ({place})" for place, name in enumerate(names)]
-            return Answer(unique, result.fetchall())
-        except duckdb.Error as error:
-            raise GristmillError(" ".join(str(error).split())) from error
-
-
-def as_text(answer: Answer, form: str) -> str:
-    """An answer as csv, json or a table for a terminal."""
-    rows = [[_plain(value) for value in row] for row in answer.rows]
-    if form == "json":
-        return (
-            json.dumps([dict(zip(answer.columns, row, strict=True)) for row in rows], ensure_ascii=False, indent=2)
-            + "\n"
-        )
-    texts = [[_cell(value) for value in row] for row in rows]
-    if form == "csv":
-        buffer = io.StringIO()
-        csv.writer(buffer, lineterminator="\n").writerows([answer.columns, *texts])
-        return buffer.getvalue()
-    names = {f"{number}": pl.Series(column, dtype=pl.String) for number, column in enumerate(zip(*texts, strict=True))}
-    frame = pl.DataFrame(names or {f"{number}": [] for number in range(len(answer.columns))})
-    frame.columns = [
-        name if answer.columns.count(name) == 1 else f"{name} ({n})" for n, name in enumerate(answer.columns)
-    ]
-    with pl.Config(
-        tbl_rows=-1,
-        tbl_cols=-1,
-        tbl_width_chars=-1,
-        fmt_str_lengths=80,
-        tbl_hide_dataframe_shape=True,
-        tbl_hide_column_data_types=True,
-    ):
-        return f"{frame}\n{len(rows)} rows\n"
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON can say it."""
-    if isinstance(value, dict):
-        return {str(key): _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, bytes):
-        return value.hex()
-    return value if value is None or isinstance(value, str | int | bool) else str(value)
-
-
-def _cell(value: Any) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False)

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Any, Literal
 from uuid import uuid4
 
+from dagster_project import nothing_new
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.damage import set_aside
@@ -96,6 +97,28 @@ class MillRun:
                 missing_files=told(self.missing, self.lake.published) if is_good else None,
                 release_cpu_seconds=self.release_cpu_seconds,
             )  # fmt: skip
+            if is_good and not self.is_in_the_past:
+                nothing_new.remember(self.lake.home, self._picture())
+
+    def _picture(self) -> nothing_new.Picture | None:
+        """By which the next run can tell that there is nothing new; None where it could not be sure."""
+        if self.missing or self._looked is None or self._looked != nothing_new.look_at_inputs(self._configured):
+            return None
+        held = [day for seen in self._seen.values() for day in seen.dates]
+        later = min((day for day in held if day >= self.as_of.date()), default=None)
+        if not held:  # as_of is the start of today, whichever day that is
+            later = self.as_of.date()
+        published, asked = self.lake.published, self.choice.as_of
+        return nothing_new.Picture(
+            inputs=self._looked,
+            made=nothing_new.look_at_what_was_made(self.lake.home, published.snapshot),
+            as_of=self.as_of.isoformat(),
+            asked_as_of=asked.isoformat() if isinstance(asked, datetime) else asked,
+            next_day=str(later) if later else None,
+            publication=published.publication,
+            snapshot=published.snapshot,
+            release=published.release.get("name"),
+        )
 
     def _open(self) -> None:
         home = self.config.home
@@ -107,6 +130,8 @@ class MillRun:
         self.lake = Lake(home)
         self.lake.recover()
         self._stack.callback(self.lake.sweep)
+        self._looked = nothing_new.look_at_inputs(self.config)
+        self._configured = self.config
         self.config = with_missing_defaults(self.config, self.lake.catalog)
         self.missing = missing_files(self.config, self.lake.catalog)
         self.damage = set_aside(self.lake, self.choice.full)
@@ -258,29 +283,3 @@ class MillRun:
         shares = self.config.satisfaction_shares or {system: 1 / len(SIGNALLING) for system in SIGNALLING}
         chosen["satisfaction_shares"] = json.dumps(shares, sort_keys=True)
         return {"as_of": self.as_of, "release_date": self.release_date, **chosen}
-
-
-def parse_as_of(text: str) -> datetime | Literal["now"]:
-    """An ISO instant; without an offset it is UTC, a bare day is its first instant. `now` is when the run begins."""
-    if text.strip().lower() == "now":
-        return "now"
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
-        raise GristmillError(
-            f"as-of {text!r} is not `now` and not a date or time such as 2026-02-01 or 2026-02-01T00:00:00Z"
-        ) from error
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-    if not datetime(2000, 1, 1, tzinfo=UTC) < moment <= datetime(2100, 1, 1, tzinfo=UTC):
-        raise GristmillError(f"as-of {text} is outside 2000-01-02..2100-01-01")
-    return moment
-
-
-def parse_day(text: str) -> date:
-    try:
-        day = date.fromisoformat(text)
-    except ValueError as error:
-        raise GristmillError(f"{text!r} is not a day such as 2026-01-31") from error
-    if not date(2000, 1, 1) <= day < date(2100, 1, 1):
-        raise GristmillError(f"{text} is outside 2000-01-01..2099-12-31")
-    return day

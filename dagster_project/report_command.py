@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagster_project.errors import GristmillError
+from dagster_project.moments import parse_day
 from dagster_project.review.commands import settings_of
 from dagster_project.terminal import hand_over_json, say
 
@@ -82,7 +83,6 @@ def _lake(context: typer.Context) -> "Lake":
 
 
 def _days(first: str | None, last: str | None) -> tuple[date, date]:
-    from dagster_project.mill_run import parse_day  # noqa: PLC0415
 
     if first is None or last is None:
         raise GristmillError("name the days with --from and --to, or a conversation with --conversation")

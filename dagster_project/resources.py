@@ -18,7 +18,8 @@ from dagster._core.storage.tags import (
 from dagster_project import config as configuration
 from dagster_project.history import end_killed_runs, run_tags
 from dagster_project.lock import keep_private
-from dagster_project.mill_run import Choice, MillRun, parse_as_of
+from dagster_project.mill_run import Choice, MillRun
+from dagster_project.moments import parse_as_of
 
 WAIT_FOR_OTHER_RUNS_SECONDS = 3600.0
 

@@ -2,13 +2,18 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dagster_project import nothing_new
+from dagster_project.config import Config
 from dagster_project.errors import GristmillError
+from dagster_project.lock import home_lock
+from dagster_project.moments import parse_as_of, parse_day
 from dagster_project.review.commands import settings_of
-from dagster_project.run_log import drift_lines
+from dagster_project.run_log import drift_lines, put_down_nothing_new
 from dagster_project.terminal import say
 
 if TYPE_CHECKING:
@@ -35,8 +40,11 @@ def run(
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another run on this home.")] = 0,
 ) -> None:
     """Materialise everything for the days that changed, or for those given, and publish it."""
+    chosen = settings_of(context)
+    if not (from_ or to or full) and _is_nothing_new(chosen, as_of, wait):
+        return
     from dagster_project import schemas  # noqa: F401  no row is read where nothing can check it
-    from dagster_project.mill_run import Choice, MillRun, parse_as_of, parse_day
+    from dagster_project.mill_run import Choice, MillRun
     from dagster_project.progress import progress
     from dagster_project.stop import STOP
 
@@ -48,7 +56,6 @@ def run(
         if full:
             raise GristmillError("--full reads every day: leave out --from and --to")
     choice = Choice(parse_as_of(as_of) if as_of else None, full, days, wait)
-    chosen = settings_of(context)
     with MillRun(chosen, choice, started_by="command line") as mill, progress() as report:
         mill.report = report
         STOP.listen()
@@ -61,6 +68,25 @@ def run(
             f"no file of {', '.join(alone)} is there: published is what was read before "
             f"(`{alone[0]} = []` in gristmill.toml takes a system out)"
         )
+
+
+def _is_nothing_new(config: Config, as_of: str | None, wait: float) -> bool:
+    """Whether nothing changed since the last run (G7): then this one ends here, with a word of it and an entry in the record."""
+    picture = nothing_new.latest(config.home)
+    if picture is None:
+        return False
+    began = datetime.now(UTC)
+    asked = parse_as_of(as_of) if as_of else None
+    with home_lock(config.home, wait):
+        if asked == "now" or not nothing_new.is_true(picture, config, asked, began.date()):
+            return False
+        put_down_nothing_new(config.home, "command line", began, picture.as_of, picture.publication)
+    home, at = config.home.absolute(), datetime.fromisoformat(picture.as_of)
+    say(f"as of {at:%Y-%m-%d %H:%M} UTC, publication {picture.publication} in {home}: nothing has changed since")
+    if picture.release:
+        say(f"  release    {home / 'exports' / picture.release}")
+    say(f"  warehouse  {home / 'warehouse.duckdb'}")
+    return True
 
 
 def _materialise(mill: "MillRun") -> None:

@@ -13,6 +13,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from dagster_project.errors import GristmillError, Stopped, one_line
 from dagster_project.lock import is_held
@@ -136,6 +137,18 @@ class RunRecord:
         except OSError:
             if self.outcome in GOOD:  # else there is something more important to tell
                 raise
+
+
+def put_down_nothing_new(home: Path, started_by: str, started: datetime, as_of: str, publication: int) -> None:
+    """A run that had nothing to do. What the run before found of drift and checks still stands."""
+    _append(
+        home,
+        {
+            "run": str(uuid4()), "started": started, "started_by": started_by, "pid": os.getpid(),
+            "finished": datetime.now(UTC), "outcome": "nothing_new", "reason": None, "as_of": as_of,
+            "publication": publication, "cpu_seconds": time.process_time(),
+        },
+    )  # fmt: skip
 
 
 def drift_lines(drift: Iterable[Mapping[str, Any]], most: int) -> list[str]:

@@ -8,10 +8,12 @@ import os
 import re
 import stat
 import struct
+import time
 from pathlib import Path
 
 from dagster_project.errors import GristmillError
 
+TICK_SECONDS = 2.0
 MAGIC = b"SQLite format 3\0"
 WAL_HEADER, FRAME_HEADER = struct.Struct(">8I"), struct.Struct(">6I")
 _LOCKED = re.compile(r"\b(database( table| schema)? is locked|locking protocol)\b")
@@ -69,6 +71,25 @@ def _pages_in_log(log: Path) -> set[int]:
     except FileNotFoundError:
         return pages
     return pages
+
+
+def identity(database: Path) -> list[int]:
+    """Changes whenever the file or its write-ahead log is written to; an empty log is none."""
+    found: list[int] = []
+    for path in (database, beside(database, "-wal")):
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            continue
+        if status.st_size:
+            found += [status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns]
+    return found
+
+
+def is_settled(identified: list[int]) -> bool:
+    """Whether a later change is bound to show in the identity: two within one tick of the clock leave the same times."""
+    newest = max([*identified[2::4], *identified[3::4]], default=0)
+    return bool(identified) and newest / 1e9 < time.time() - TICK_SECONDS
 
 
 def source_error(path: Path, error: Exception) -> GristmillError:

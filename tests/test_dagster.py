@@ -2,6 +2,7 @@
 
 import ast
 import html
+import time
 import tomllib
 from collections.abc import Iterator
 from datetime import date
@@ -225,6 +226,42 @@ def test_sensor(configured: Path) -> None:
     (request,) = requests()
     assert request.partition_key is None
     assert range_tags(days[0], days[-1]).items() <= request.tags.items()
+
+
+@pytest.mark.slow
+def test_the_sensor_asks_again_after_a_failed_run(configured: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run key is used once, whatever became of its run: a failed run's days must be asked for under another."""
+    (day,) = busy_days(configured, 1)
+    turn_ratings(configured, day)
+    with dg.DagsterInstance.ephemeral() as instance:
+        context = dg.build_sensor_context(instance=instance, definitions=defs)
+
+        def tick() -> dg.SensorExecutionData:
+            return defs.resolve_sensor_def("changed_days").evaluate_tick(context)
+
+        (first,) = tick().run_requests or []
+        job = defs.resolve_job_def("refresh_days")
+        (configured / "exports").rename(configured / "aside")
+        (configured / "exports").write_text("in the way", encoding="utf-8")  # so that the run fails
+        tags = dict(first.tags)
+        assert not job.execute_in_process(
+            instance=instance, partition_key=first.partition_key, tags=tags, raise_on_error=False
+        ).success
+        assert not tick().run_requests  # not at once
+        assert "the next try is 300 seconds after" in str(tick().skip_message)
+        now = time.time()
+        monkeypatch.setattr(time, "time", lambda: now + 301)
+        (second,) = tick().run_requests or []
+        assert second.run_key != first.run_key
+        assert second.partition_key == first.partition_key
+        monkeypatch.undo()
+        monkeypatch.setenv("GRISTMILL_HOME", str(configured))
+        (configured / "exports").unlink()
+        (configured / "aside").rename(configured / "exports")
+        assert job.execute_in_process(
+            instance=instance, partition_key=second.partition_key, tags=dict(second.tags)
+        ).success
+        assert not tick().run_requests
 
 
 @pytest.mark.slow

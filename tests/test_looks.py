@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project import looks
+from dagster_project import sqlite_file
 from dagster_project.extract import SqliteDatabase
 from dagster_project.looks import LookCache
 from dagster_project.sqlite_values import TableSpec
@@ -50,7 +50,7 @@ def test_a_file_that_changed_just_now_is_looked_at_again(source: Path, tmp_path:
 
 
 def test_a_settled_file_is_looked_at_once(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(looks, "TICK_SECONDS", -1.0)
+    monkeypatch.setattr(sqlite_file, "TICK_SECONDS", -1.0)
     assert days(source, tmp_path) == [(20_000, 1)]
     assert is_kept(source, tmp_path)
     monkeypatch.setattr(SqliteDatabase, "fingerprints", lambda *_: pytest.fail("it was looked at again"))
@@ -61,7 +61,7 @@ def test_a_settled_file_is_looked_at_once(source: Path, tmp_path: Path, monkeypa
 def test_a_change_shows(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str) -> None:
     """In WAL mode the file itself stays as it was; the log tells."""
     run(source, f"pragma journal_mode = {mode}")
-    monkeypatch.setattr(looks, "TICK_SECONDS", -1.0)
+    monkeypatch.setattr(sqlite_file, "TICK_SECONDS", -1.0)
     reader = sqlite3.connect(source)  # keeps the log from being folded in
     reader.execute("select * from things").fetchall()
     assert days(source, tmp_path) == [(20_000, 1)]
@@ -74,7 +74,7 @@ def test_a_change_shows(source: Path, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_times_set_back_by_hand_do_not_hide_a_change(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(looks, "TICK_SECONDS", -1.0)
+    monkeypatch.setattr(sqlite_file, "TICK_SECONDS", -1.0)
     os.utime(source, ns=(LONG_AGO_NS, LONG_AGO_NS))
     assert days(source, tmp_path) == [(20_000, 1)]
     time.sleep(0.02)
@@ -91,7 +91,7 @@ def test_a_broken_cache_is_no_cache(source: Path, tmp_path: Path) -> None:
 
 def test_undated_rows_are_kept_with_the_look(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """G6: they are quarantined in every run, also in one that did not scan."""
-    monkeypatch.setattr(looks, "TICK_SECONDS", -1.0)
+    monkeypatch.setattr(sqlite_file, "TICK_SECONDS", -1.0)
     run(source, "insert into things values ('never', -1)")
     for _ in range(2):
         with SqliteDatabase(source) as database:

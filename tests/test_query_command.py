@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project import config, lookups
+from dagster_project import config
 from dagster_project.errors import GristmillError
+from dagster_project.warehouse_query import MOST_TABLE_ROWS, answer, as_text
 from tests.conftest import complaint, content, copy_home, gristmill
 
 WRITES = [
@@ -75,11 +76,16 @@ def settings(published_home: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     return config.load(home=home, environ={})
 
 
+def shown(settings: config.Config, sql: str, form: str = "csv", seconds: float = 60.0) -> str:
+    with answer(settings, sql, seconds) as found:
+        return "".join(as_text(found, form))
+
+
 @pytest.mark.parametrize("sql", WRITES)
 def test_cannot_write(settings: config.Config, sql: str) -> None:
     before = content(settings.home)
     with pytest.raises(GristmillError) as refused:
-        lookups.query(settings, sql.format(home=settings.home))
+        shown(settings, sql.format(home=settings.home))
     assert "\n" not in str(refused.value)
     after = content(settings.home)
     for path in after.keys() - before.keys():
@@ -92,20 +98,19 @@ def test_cannot_look_outside_the_home(settings: config.Config, sql: str) -> None
     outside = settings.home.parent / "outside.csv"
     outside.write_text("a\n1\n", encoding="utf-8")
     with pytest.raises(GristmillError) as refused:
-        lookups.query(settings, sql.format(home=settings.home, outside=outside))
+        shown(settings, sql.format(home=settings.home, outside=outside))
     assert "\n" not in str(refused.value)
 
 
 def test_python_variables_are_no_tables(settings: config.Config) -> None:
     for name in ("config", "sql", "connection", "statements", "pl"):
         with pytest.raises(GristmillError, match="does not exist"):
-            lookups.query(settings, f"select * from {name}")
+            shown(settings, f"select * from {name}")
 
 
 def test_the_home_can_be_read(settings: config.Config) -> None:
-    files = lookups.query(settings, f"select count(*) as n from glob('{settings.home}/lake/**/*.parquet')")
-    assert files.columns == ["n"]
-    assert files.rows[0][0] > 0
+    (row,) = json.loads(shown(settings, f"select count(*) as n from glob('{settings.home}/lake/**/*.parquet')", "json"))
+    assert row["n"] > 0
 
 
 NESTED = (
@@ -144,12 +149,12 @@ def test_table_shows_every_row_and_column(published_home: Path) -> None:
 
 
 def test_json_is_json_whatever_the_numbers(settings: config.Config) -> None:
-    rows = lookups.query(settings, "select 'nan'::double as a, 'inf'::double as b, 170141183460469231731::hugeint as c")
+    numbers = "select 'nan'::double as a, 'inf'::double as b, 170141183460469231731::hugeint as c"
 
     def refuse(word: str) -> None:
         raise AssertionError(f"{word} is not JSON")
 
-    (row,) = json.loads(lookups.as_text(rows, "json"), parse_constant=refuse)
+    (row,) = json.loads(shown(settings, numbers, "json"), parse_constant=refuse)
     assert row["a"] is None
     assert int(row["c"]) == 170141183460469231731
 
@@ -168,11 +173,11 @@ def test_json_is_json_whatever_the_numbers(settings: config.Config) -> None:
 )
 @pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_every_type_can_be_shown(settings: config.Config, sql: str, form: str) -> None:
-    assert lookups.as_text(lookups.query(settings, sql), form)
+    assert shown(settings, sql, form)
 
 
 def test_a_sum_is_a_number_in_json(settings: config.Config) -> None:
-    (row,) = json.loads(lookups.as_text(lookups.query(settings, "select sum(1) as total from range(5)"), "json"))
+    (row,) = json.loads(shown(settings, "select sum(1) as total from range(5)", "json"))
     assert row == {"total": 5}
 
 
@@ -185,3 +190,35 @@ def test_wrong_format_and_no_warehouse(published_home: Path, tmp_path: Path) -> 
     assert "xml" in complaint(gristmill(published_home, "query", "select 1", "--format", "xml"))
     assert "run" in complaint(gristmill(tmp_path / "nothing", "query", "select 1"))
     assert not os.path.lexists(tmp_path / "nothing")
+
+
+# --- limits ------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_that_takes_too_long_is_one_line(published_home: Path) -> None:
+    endless = "select count(*) from range(100000000) a, range(100000000) b where (a.range * b.range) % 7 = 3"
+    line = complaint(gristmill(published_home, "query", endless, "--timeout", "0.5"))
+    assert "longer than 0.5 seconds" in line
+    assert "--timeout" in line
+
+
+def test_time_is_counted_while_rows_are_fetched_too(settings: config.Config) -> None:
+    endless = "select a.range from range(100000000) a, range(100000000) b where (a.range * b.range) % 1000003 = 3"
+    with pytest.raises(GristmillError, match="longer than"):
+        shown(settings, endless, "csv", seconds=0.5)
+
+
+def test_a_question_that_needs_too_much_memory_is_one_line(settings: config.Config) -> None:
+    with pytest.raises(GristmillError, match="more than 1000 MB"):
+        shown(settings, "select list(range || 'a long text that fills memory') from range(60000000)")
+
+
+def test_a_long_answer_comes_whole_but_for_a_table(settings: config.Config) -> None:
+    """A table is for a person; who wants all takes csv or json, which come in pieces."""
+    rows = MOST_TABLE_ROWS + 5_000
+    sql = f"select range as n from range({rows})"
+    assert shown(settings, sql, "csv").count("\n") == rows + 1
+    assert [row["n"] for row in json.loads(shown(settings, sql, "json"))] == list(range(rows))
+    told = shown(settings, sql, "table").splitlines()
+    assert told[-1] == f"the first {MOST_TABLE_ROWS} rows; --format csv or json gives all"
+    assert json.loads(shown(settings, "select 1 as a where false", "json")) == []

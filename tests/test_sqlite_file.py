@@ -13,8 +13,7 @@ import pytest
 
 from dagster_project.errors import GristmillError
 from dagster_project.extract import SqliteDatabase
-from dagster_project.looks import identity
-from dagster_project.sqlite_file import SourceLocked, source_error
+from dagster_project.sqlite_file import SourceLocked, identity, source_error
 from dagster_project.sqlite_values import TableSpec
 
 SPEC = TableSpec(system="test", name="things", columns={"key": "text"}, required=("key",), key="key")

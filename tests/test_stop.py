@@ -50,4 +50,4 @@ def test_even_while_a_library_keeps_python_waiting(number: signal.Signals) -> No
     process = at_work(COMPUTES)
     while process.poll() is None:
         process.send_signal(number)  # two that come at once are one: the second must come after the first was taken
-    assert process.returncode == -number
+    assert process.returncode in (-number, 128 + number)  # Python may have come to its turn before the long call began
