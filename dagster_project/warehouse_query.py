@@ -73,7 +73,7 @@ def _warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
     if path is None:
         raise GristmillError(f"there is no {places[0]}: `gristmill run` makes it again")
     with tempfile.TemporaryDirectory(prefix="gristmill-query-") as spill:
-        limits = {
+        limits: dict[str, Any] = {
             "memory_limit": f"{MEMORY_MB}MB",
             "temp_directory": spill,
             "max_temp_directory_size": f"{SPILL_MB}MB",

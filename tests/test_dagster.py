@@ -208,6 +208,7 @@ def unlike(home: Path, earlier: dict) -> set[str]:
     return {partition.removeprefix("event_date=") for partition in now if now[partition] != before.get(partition)}
 
 
+@pytest.mark.slow
 def test_sensor(configured: Path) -> None:
     """Asks for nothing, for the day that changed, and for neighbouring days in one run."""
     assert requests() == []

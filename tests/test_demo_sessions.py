@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from dagster_project.demo.session_sources import FEEDBACK_HAZARDS, SESSION_HAZARDS, write_sessions
 from tests.conftest import ask
 from tests.session_database import mill, reasons, rows, source
@@ -17,6 +19,7 @@ def test_the_same_seed_gives_the_same_rows(tmp_path: Path) -> None:
     assert databases[0] == databases[1] != databases[2]
 
 
+@pytest.mark.slow
 def test_a_run_on_it(tmp_path: Path) -> None:
     home = tmp_path / "home"
     planted = write_sessions(home / "sources", SESSIONS, 1)

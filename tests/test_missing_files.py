@@ -201,6 +201,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=12, suppress_health_check=[HealthCheck.too_slow])
 @given(gone=ROWS, there=st.lists(ROWS, min_size=2, max_size=3), is_later=st.booleans())
 @example(

@@ -12,6 +12,7 @@ from dagster_project.lake import Lake
 from tests.conftest import change, complaint, content, gristmill, published_content
 from tests.session_database import AS_OF, add, at, feedback, mill, reasons, rows, session, write
 
+pytestmark = pytest.mark.slow
 DAY = date(2026, 1, 20)
 OLD = -80  # days after START: 92 days before as_of
 DAILY = (
