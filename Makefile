@@ -4,13 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 export DAGSTER_DISABLE_TELEMETRY := yes
 
-.PHONY: run test test-fast test-slow test-postgres check bench lock clean
+.PHONY: run test test-fast test-slow test-postgres test-oracle check bench lock clean
 
 run: $(VENV)/.ready
 	@$(BIN)/gristmill demo --if-no-sources
 	@$(BIN)/gristmill run
 
 test: $(VENV)/.ready-dev check test-fast test-slow test-postgres
+	@echo "All passed. What takes too long for every day: make test-oracle (hundreds of generated databases), make bench."
 
 test-fast: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n auto -m "not slow and not postgres"
@@ -22,6 +23,10 @@ test-slow: $(VENV)/.ready-dev
 # Against a real Postgres that the tests start themselves on loopback; its programs came with the environment.
 test-postgres: $(VENV)/.ready-dev
 	$(BIN)/python -m pytest -n auto -m postgres
+
+# A long campaign: every rule recomputed by the oracles on many more generated databases than `make test` has time for.
+test-oracle: $(VENV)/.ready-dev
+	ORACLE_SEEDS=$$(seq -s, 0 39) $(BIN)/python -m pytest -n auto tests/test_*against_oracle.py
 
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .

@@ -22,6 +22,7 @@ from tests.oracle import nasty_database as nasty
 from tests.oracle.feedback_rows import tier_of
 from tests.oracle.feedback_training import Candidate
 from tests.oracle.release_files import FORMATS, read_release, split_of_record
+from tests.oracle.seeds import seeds
 
 GRISTMILL = Path(sys.executable).parent / "gristmill"
 TOLERANCE = 1e-9
@@ -547,11 +548,8 @@ EDITS = (
 # --- the tests --------------------------------------------------------------------------------------------------------
 
 
-SEEDS = [int(seed) for seed in os.environ.get("ORACLE_SEEDS", "53").split(",")]  # more of them: ORACLE_SEEDS=0,1,2
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(53))
 def test_nasty_database(seed: int, tmp_path: Path) -> None:
     case = case_of(nasty.make(seed), tmp_path)
     assert_right(case, case.run(), f"seed {seed}")

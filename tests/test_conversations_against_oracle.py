@@ -12,9 +12,9 @@ import pytest
 from tests.conftest import run
 from tests.oracle import conversations_oracle as oracle
 from tests.oracle.conversations_database import Conversations
+from tests.oracle.seeds import seeds
 
 ROUNDING = 1.000001e-6  # two right ways to round may differ in the last of six decimals
-SEEDS = range(int(os.environ.get("GRISTMILL_ORACLE_SEEDS", "3")))
 TURN = {
     # ours -> the oracle's name
     "user_id": "user", "session_id": "session", "turn_number": "turn_number", "occurred_at": "at", "reason": "reason",
@@ -71,7 +71,7 @@ def compare(home: Path, files: list[Path], as_of: datetime | None) -> oracle.Ver
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(0, 1, 2))
 def test_random_conversations(seed: int, tmp_path: Path) -> None:
     """Every turn, day and signal of a database made by rule."""
     made = Conversations(seed)

@@ -21,9 +21,9 @@ from tests.oracle.distillation_merge import thought_id
 from tests.oracle.distillation_rows import EXAMPLES, RAW, TABLES, THOUGHTS, UNIFIED, SourceRow
 from tests.oracle.distillation_texts import changed_share, fixed_flags
 from tests.oracle.distillation_training import candidates_of, duplicate_groups
+from tests.oracle.seeds import seeds
 
 GRISTMILL = Path(sys.executable).parent / "gristmill"
-SEEDS = [int(seed) for seed in os.environ.get("ORACLE_SEEDS", "2,9").split(",")]  # more of them: ORACLE_SEEDS=0,1,2
 AS_OF = datetime(2026, 1, 31, tzinfo=UTC)
 AT = datetime(2026, 1, 24, tzinfo=UTC).timestamp()
 LONG = "A sentence that says something. And another one that says more. Then a third, which is the longest of them all."
@@ -183,7 +183,7 @@ def assert_right(outputs: Outputs, story: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(2, 9))
 def test_dirty_database(seed: int, tmp_path: Path) -> None:
     assert_right(outputs_of(cases.make(seed, tmp_path / "sources"), tmp_path), f"seed {seed}")
 

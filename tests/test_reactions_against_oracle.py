@@ -1,6 +1,5 @@
 """Reactions against the oracle on dirty databases: every refusal, every row, every figure and the report compared (R1-R4)."""
 
-import os
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,9 @@ from dagster_project.lookups import published
 from dagster_project.reaction_lookups import Period, conversations_in_period
 from tests.oracle import reactions_cases as cases
 from tests.oracle import reactions_oracle as oracle
+from tests.oracle.seeds import seeds
 from tests.reaction_database import CHECK, Derived, derive, source
 
-SEEDS = [int(seed) for seed in os.environ.get("ORACLE_SEEDS", "2,21,57").split(",")]  # more: ORACLE_SEEDS=0,1,2
 WHERE = {"GRISTMILL_TENANT": "ACME", "GRISTMILL_PROJECT": "Support"}
 FIELDS = ("id", "conversation_id", "turn_id", "origin", "reaction", "confidence", "occurred_at", "ttl_days", "rn")
 JUDGED = ("user_id", "is_active", "inactive_reason", "is_orphan", "rn", "origin", "reaction", "occurred_at")
@@ -26,7 +25,7 @@ def by_number(derived: Derived, table: str) -> dict[int, dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", seeds(2, 21, 57))
 def test_every_answer(seed: int, tmp_path: Path) -> None:
     home = tmp_path / "home"
     cases.write(source(home), seed)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.oracle.seeds import seeds
 from tests.oracle.sessions_oracle import answers, generated
 from tests.session_database import AS_OF, mill, rows, write
 
@@ -20,7 +21,7 @@ DOCUMENTS = """select tenant_id, workspace_id, document_id, document_type, sessi
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [0, 2, 9])
+@pytest.mark.parametrize("seed", seeds(0, 2, 9))
 def test_sessions(tmp_path: Path, seed: int) -> None:
     home = tmp_path / "home"
     tables = generated(seed)
