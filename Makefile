@@ -6,8 +6,11 @@ export DAGSTER_DISABLE_TELEMETRY := yes
 
 .PHONY: run test test-fast test-slow test-postgres test-oracle check bench lock clean
 
+# A demo that was just written is first run as of a week earlier: the run after it then has late feedback to restate, and
+# there are two releases to compare.
 run: $(VENV)/.ready
-	@$(BIN)/gristmill demo --if-no-sources
+	@written=$$($(BIN)/gristmill demo --if-no-sources) && if [ -n "$$written" ]; then echo "$$written"; \
+		$(BIN)/gristmill run --as-of 2026-01-25 > /dev/null 2>&1; fi
 	@$(BIN)/gristmill run
 
 test: $(VENV)/.ready-dev check test-fast test-slow test-postgres

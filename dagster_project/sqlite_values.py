@@ -177,6 +177,8 @@ def careful_query(spec: TableSpec, shape: TableShape) -> str:
         stored = f"typeof({name})"
         if kind == "real":
             stored = f"case when {is_rounded(column)} then 'rounded' else {stored} end"
+        if kind == "integer":  # infinity is a number, and no finite one
+            stored = f"case when {stored} = 'real' and abs({name}) = 9e999 then 'endless' else {stored} end"
         if kind == "time":
             stored = f"case when {stored} = 'text' and not {may_be_time(column)} then 'no time' else {stored} end"
         selected.append(f"{stored} as {quoted(column + ' type')}")
@@ -206,7 +208,7 @@ def decode_careful(rows: pa.Table, spec: TableSpec, shape: TableShape) -> pl.Dat
     problems = []
     for column in shape.present:
         stored = pl.col(f"{column} type")
-        wrong = ~stored.is_in([*re.findall(r"\w+", GOOD_TYPES[spec.columns[column]]), "null"])
+        wrong = ~stored.is_in([*re.findall(r"\w+", GOOD_TYPES[spec.columns[column]]), "null", "endless"])
         if spec.columns[column] in TEXTS:
             decoded = decode_or_mark(frame.select(column), column)[column]
             undecodable = frame[column].is_not_null() & decoded.is_null()
@@ -214,6 +216,7 @@ def decode_careful(rows: pa.Table, spec: TableSpec, shape: TableShape) -> pl.Dat
             bad = pl.col(f"{column} undecodable")
             wrong = wrong | (bad & (stored == "blob"))
             problems.append(pl.when(bad & (stored == "text")).then(pl.lit(f"bad_text:{column}")))
+        problems.append(pl.when(stored == "endless").then(pl.lit(f"not_finite:{column}")))
         problems.append(pl.when(wrong).then(pl.lit(f"wrong_type:{column}")))
     extra = decode_or_mark(frame.select("extra"), "extra")["extra"]
     problems.append(pl.when(extra.is_null() & frame["extra"].is_not_null()).then(pl.lit("bad_text:extra")))

@@ -99,6 +99,8 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("share", UNTYPED, 2**63 - 1, "wrong_type:share"),
     ("share", '"key" TEXT, "at" REAL, amount INTEGER, share NUMERIC, note TEXT', 2**53 + 1, "wrong_type:share"),
     ("share", '"key" TEXT, "at" REAL, amount INTEGER, share "REAL INT", note TEXT', 2**53 + 1, "wrong_type:share"),
+    ("amount", TYPED, math.inf, "not_finite:amount"),
+    ("amount", UNTYPED, -math.inf, "not_finite:amount"),
     ("share", TYPED, math.inf, "not_finite:share"),
     ("share", TYPED, -math.inf, "not_finite:share"),
     ("at", TYPED, math.inf, "not_finite:at"),

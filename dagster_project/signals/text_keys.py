@@ -80,14 +80,14 @@ def loose_answers(texts: pl.Series) -> pl.Series:
 
 
 def _loose_around_code(texts: pl.Series) -> pl.Series:
-    """Texts are cut before and after every block of code; every second piece is code."""
+    """Texts are cut before and after every block of code; every second piece is code. The cuts stay: "~" before "~~~" is not "~~~~"."""
     texts = texts.str.replace_all("\r\n", "\n", literal=True).str.strip_chars_end(SPACES)
     marked = ("\n\n" + texts + "\n").str.replace_all(_CODE, f"{_EDGE}${{0}}{_EDGE}")
     pieces = marked.str.split(_EDGE).rename("piece").to_frame().with_row_index("row").explode("piece")
     is_code = pieces.select(pl.int_range(pl.len()).over("row") % 2 == 1).to_series()
     loose = _where_needed(pieces["piece"], ~is_code, _without_space)
     loose = _where_needed(loose, is_code, _code_alone)
-    return pieces.select("row", loose).group_by("row", maintain_order=True).agg(pl.col("piece").str.join())["piece"]
+    return pieces.select("row", loose).group_by("row", maintain_order=True).agg(pl.col("piece").str.join(_EDGE))["piece"]
 
 
 def _code_alone(blocks: pl.Series) -> pl.Series:

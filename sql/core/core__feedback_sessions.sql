@@ -16,17 +16,33 @@ responses as (
     where session_id not in ('', 'default') and coalesce("timestamp" * 1e6 < epoch_us($as_of), true)
 ),
 
-totals as (
-    select session_id, count(*) as total_responses
-    from responses
-    group by session_id
-),
-
 -- or, where it names none, to the session the feedback names
 given as (
     select coalesce(responses.session_id, active.session_id) as session_id, active.response_id
     from active
     left join responses on active.response_id = responses.response_id
+),
+
+-- what counts above the line of the rate counts below it, too
+own as (
+    select session_id, response_id
+    from responses
+    union
+    select session_id, response_id
+    from given
+    where session_id is not null
+),
+
+told as (
+    select distinct session_id
+    from responses
+),
+
+totals as (
+    select own.session_id, count(*) as total_responses
+    from own
+    inner join told on own.session_id = told.session_id
+    group by own.session_id
 ),
 
 responses_given as (
@@ -87,7 +103,6 @@ known as (
     full join responses_given on counted.session_id = responses_given.session_id
 ),
 
--- a session has at least the responses that got feedback, whatever `responses` says
 summed as (
     select
         known.session_id,
@@ -99,7 +114,7 @@ summed as (
         known.first_us,
         known.last_us,
         known.feedback_given,
-        if(totals.total_responses < known.feedback_given, known.feedback_given, totals.total_responses) as responses,
+        totals.total_responses as responses,
         coalesce(listed_domains.domains, []) as domains
     from known
     left join totals on known.session_id = totals.session_id

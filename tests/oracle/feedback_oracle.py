@@ -66,23 +66,25 @@ def session_rows(active: list[Feedback], responses: Responses | None, as_of: dat
     """F11: known sessions that gave active feedback, or whose own responses got some."""
     there = [r for r in responses.kept.values() if not r.at or r.at < as_of] if responses else []
     owners = {row["response_id"]: known(row["session_id"]) for row in there}
-    totals = Counter(owner for owner in owners.values() if owner)
+    own = defaultdict(set)  # the responses of sessions `responses` knows of, with those only their feedback names
+    for response, owner in owners.items():
+        if owner:
+            own[owner].add(response)
     given = defaultdict(set)
     for item in active:
         owner = owners.get(item["response_id"]) or item.session_id
         if owner:
             given[owner].add(item["response_id"])
     spoken = by((i for i in active if i.session_id), lambda i: i.session_id)
-    return {s: session_row(spoken.get(s, []), len(given[s]), totals[s]) for s in sorted({*spoken, *given})}
+    totals = {session: len(found | given[session]) for session, found in own.items()}
+    return {s: session_row(spoken.get(s, []), len(given[s]), totals.get(s)) for s in sorted({*spoken, *given})}
 
 
-def session_row(group: list[Feedback], given: int, total: int) -> dict[str, Any]:
+def session_row(group: list[Feedback], given: int, total: int | None) -> dict[str, Any]:
     domains = Counter(i.domain for i in group)
     topics = sorted(domains, key=lambda d: (-domains[d], d))
-    # more answers with feedback than `responses` knows of the session: there are at least those
-    known_total = max(total, given) if total else None
     return {
-        "total_responses": known_total, "feedback_given": given, "feedback_rate": ratio(given, known_total or 0),
+        "total_responses": total, "feedback_given": given, "feedback_rate": ratio(given, total or 0),
         "positive_count": sum(i.sentiment == "positive" for i in group),
         "negative_count": sum(i.sentiment == "negative" for i in group), "rated_count": len(group),
         "correction_count": sum(i.effective_type == "correction" for i in group),

@@ -189,7 +189,7 @@ def read_number(cell: Cell, wanted: str) -> tuple[float | None, str | None]:
     if cell.kind in ("text", "blob"):
         return None, "wrong_type"
     if cell.kind == "real" and not math.isfinite(cell.value):
-        return None, "not_finite" if wanted == REAL else "wrong_type|not_finite"
+        return None, "not_finite"
     if wanted == INTEGER and cell.kind == "real":
         return None, "wrong_type"
     if wanted == REAL and cell.kind == "integer" and int(float(cell.value)) != cell.value:

@@ -86,6 +86,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 200), st.sampled_from(["", " ", "\n"
 @settings(max_examples=600, deadline=None)
 @given(TEXTS.flatmap(lambda text: st.tuples(st.just(text), CHANGES.map(lambda changes: respaced(text, changes)))))
 @example(("a b", "a\nb"))
+@example(("~~~~", "~\n~~~"))
 @example(("```\na\n", "```\na"))
 @example(("x\n\n    a\n```\n b\n```\n```\n c", "x\n\n    a\n```\n b\n```\n\n```\n c"))
 def test_loose_forms_are_equal_exactly_if_the_texts_are_but_for_space_outside_code(pair: tuple[str, str]) -> None:
@@ -133,5 +134,5 @@ def test_ties_said_by_example(one: str, other: str, is_tie: bool) -> None:
 
 
 def test_a_null_stays_null() -> None:
-    assert loose_answers(pl.Series([None, "a b", None, "```\nc d"])).to_list() == [None, "ab", None, "```\nc d\n"]
+    assert loose_answers(pl.Series([None, "a b", None, "```\nc d"])).to_list() == [None, "ab", None, "\0```\nc d\n\0"]
     assert loose_answers(pl.Series([], dtype=pl.String)).to_list() == []
