@@ -159,7 +159,11 @@ def load(config_file: Path | None = None, home: Path | None = None, environ: Map
 
     if home is None:
         configured = environ.get("GRISTMILL_HOME") or None
-        home = Path(configured) if configured else base / str(values.get("home", "data"))
+        said = values.get("home", "data")
+        if not isinstance(said, str) or not said:
+            raise GristmillError(f"home must be a path, not {said!r}")
+        home = Path(configured) if configured else base / _expanded(Path(said), "home")
+    home = _expanded(home, "home")
     common = {
         "rating_scale": _rating_scale(setting("rating_scale") or "thumbs", "rating_scale"),
         "tenant": setting("tenant"), "project": setting("project"),
@@ -300,10 +304,17 @@ def _path(uri: str) -> Path:
     for scheme in ("sqlite:///", "file://", "file:"):
         if uri.startswith(scheme):
             return Path(unquote(uri.removeprefix(scheme).split("?")[0]))
+    return _expanded(Path(uri), "source")
+
+
+def _expanded(path: Path, what: str) -> Path:
+    """`~` and `~somebody` as a shell has them."""
+    if "\0" in str(path):
+        raise GristmillError(f"{what} {str(path)!r} is no path: it has a NUL character in it")
     try:
-        return Path(uri).expanduser()
+        return path.expanduser()
     except RuntimeError as error:
-        raise GristmillError(f"source {uri}: there is no such user, or they have no home") from error
+        raise GristmillError(f"{what} {path}: there is no such user, or they have no home") from error
 
 
 def _rating_scale(value: Any, key: str) -> str:

@@ -10,6 +10,7 @@ from dagster_project.contracts import TABLES
 from dagster_project.distillation_lookups import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import Catalog, Lake
+from dagster_project.plain_files import size_of
 from dagster_project.review.settling import standing_of
 from dagster_project.run_log import GOOD, runs
 from dagster_project.source_files import missing_files, told, with_missing_defaults
@@ -34,7 +35,9 @@ def status(config: Config) -> dict[str, Any]:
     history = runs(config.home)
     ended = [run for run in history if run["outcome"] != "running"]
     last_good = next((run for run in reversed(ended) if "drift" in run and run["outcome"] in GOOD), {})
-    wrong = [f"the last run {ended[-1]['outcome']}: {ended[-1]['reason']}"] if _is_bad(ended) else []
+    is_torn = catalog.publication and not history and size_of(config.home / "runs" / "runs.jsonl") > 0
+    wrong = [f"the record of runs, {config.home / 'runs' / 'runs.jsonl'}, cannot be read"] if is_torn else []
+    wrong += [f"the last run {ended[-1]['outcome']}: {ended[-1]['reason']}"] if _is_bad(ended) else []
     missing = missing_files(with_missing_defaults(config, catalog), catalog)
     wrong += sorted({f"{found.system}: none of its files is there" for found in missing if found.is_alone})
     try:

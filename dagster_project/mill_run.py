@@ -134,6 +134,9 @@ class MillRun:
         self._configured = self.config
         self.config = with_missing_defaults(self.config, self.lake.catalog)
         self.missing = missing_files(self.config, self.lake.catalog)
+        self.looks = LookCache(home)
+        self._files: dict[str, list[OpenFile]] = {}
+        self._seen: dict[str, Seen] = {}
         self.damage = set_aside(self.lake, self.choice.full)
         if self.damage.files and self.is_in_the_past:
             raise GristmillError(
@@ -144,9 +147,6 @@ class MillRun:
         source_bytes = sum(size_of(file.path) for file in files)
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
-        self.looks = LookCache(home)
-        self._files: dict[str, list[OpenFile]] = {}
-        self._seen: dict[str, Seen] = {}
 
     def _check_sources(self) -> None:
         """Told before anything is made: there must be something to read, or to keep, or to take out."""
@@ -253,14 +253,18 @@ class MillRun:
 
     @property
     def is_in_the_past(self) -> bool:
-        """An older as_of than the published one was asked for: the run writes its release and touches nothing else (G2).
+        """An older as_of than the published one: the run writes its release and touches nothing else (G2).
 
-        A run that was asked for nothing follows its sources: if their newest day is gone, it goes here too.
+        But a run that was asked for nothing follows its sources: if their newest days are gone, they go here too. They are
+        not gone where a piece of today was published and the sources still hold it.
         """
-        published = self.lake.published.as_of
-        return (
-            self.choice.as_of is not None and published is not None and self.as_of < datetime.fromisoformat(published)
-        )
+        if self.lake.published.as_of is None:
+            return False
+        published = datetime.fromisoformat(self.lake.published.as_of)
+        if self.choice.as_of is not None or self.as_of >= published:
+            return self.as_of < published
+        days = (day for asset in DATED_SPECS for day in self.seen(asset).dates)
+        return any(self.as_of.date() <= day and datetime.combine(day, time(), UTC) < published for day in days)
 
     @property
     def release_date(self) -> date:

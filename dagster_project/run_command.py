@@ -55,7 +55,7 @@ def run(
             raise GristmillError(f"--from {days[0]} is after --to {days[1]}")
         if full:
             raise GristmillError("--full reads every day: leave out --from and --to")
-    choice = Choice(parse_as_of(as_of) if as_of else None, full, days, wait)
+    choice = Choice(None if as_of is None else parse_as_of(as_of), full, days, wait)
     with MillRun(chosen, choice, started_by="command line") as mill, progress() as report:
         mill.report = report
         STOP.listen()
@@ -76,7 +76,7 @@ def _is_nothing_new(config: Config, as_of: str | None, wait: float) -> bool:
     if picture is None:
         return False
     began = datetime.now(UTC)
-    asked = parse_as_of(as_of) if as_of else None
+    asked = None if as_of is None else parse_as_of(as_of)
     with home_lock(config.home, wait):
         if asked == "now" or not nothing_new.is_true(picture, config, asked, began.date()):
             return False

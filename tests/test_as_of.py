@@ -14,7 +14,7 @@ from dagster_project.definitions import defs
 from dagster_project.errors import Misused
 from dagster_project.mill_run import Choice, MillRun
 from dagster_project.moments import parse_as_of
-from tests.conftest import content, gristmill, run
+from tests.conftest import change, complaint, content, gristmill, run
 from tests.feedback_rows import add_feedback
 
 BEGAN = datetime(2026, 3, 10, 2, 21, tzinfo=UTC)
@@ -126,3 +126,15 @@ def test_a_nightly_run_leaves_today_alone(tmp_path: Path) -> None:
 
     assert "(now), publication 2" in run(home, "--as-of", "now").stdout
     assert json.loads(gristmill(home, "stats", "--json").stdout)["total_feedback"] == 5
+
+    assert ", only its release in" in run(home).stdout  # what was published of today is not taken back by a plain run
+    assert json.loads(gristmill(home, "stats", "--json").stdout)["total_feedback"] == 5
+    change(home / "sources" / "feedback.db", f"delete from feedback where timestamp >= {moments[0]}")
+    assert "publication 3" in run(home).stdout  # but rows that vanished at the source vanish here (G7)
+    assert json.loads(gristmill(home, "stats", "--json").stdout)["total_feedback"] == 3
+
+
+def test_an_empty_as_of_is_a_mistake(tmp_path: Path) -> None:
+    """As an unset variable in somebody's crontab gives it."""
+    add_feedback(tmp_path / "home" / "sources" / "feedback.db", *days(-1))
+    assert "as-of '' is not `now` and not a date" in complaint(gristmill(tmp_path / "home", "run", "--as-of", ""))

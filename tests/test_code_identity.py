@@ -132,7 +132,11 @@ def test_no_module_reads_files_of_the_package_without_declaring_them() -> None:
         for file in modules
         if "__file__" in (text := file.read_text(encoding="utf-8")) and "DATA_FILES" not in text
     }
-    assert reading == {"queries.py", "nothing_new.py", "signals/similarity.py"}  # the latter: wordllama's own, by its version
+    assert reading == {
+        "queries.py",
+        "nothing_new.py",
+        "signals/similarity.py",
+    }  # the latter: wordllama's own, by its version
 
 
 def test_the_whole_pipeline(tmp_path: Path) -> None:

@@ -415,3 +415,15 @@ def test_a_number_of_another_kind_is_not_cut_to_fit(value: str, folder: Path) ->
 def test_a_user_nobody_knows_is_one_line(folder: Path) -> None:
     with pytest.raises(GristmillError, match=r"~nosuchuser/feedback.db: there is no such user"):
         load(home=folder, environ={"GRISTMILL_FEEDBACK": "~nosuchuser/feedback.db"})
+    for home in ("~nosuchuser", "~nosuchuser/mill"):
+        with pytest.raises(GristmillError, match=r"home ~nosuchuser.*: there is no such user"):
+            load(environ={"GRISTMILL_HOME": home})
+        with pytest.raises(GristmillError, match=r"home ~nosuchuser.*: there is no such user"):
+            load(home=Path(home), environ={})
+
+
+@pytest.mark.parametrize("home", ["5", '"x\\u0000y"', '""', "[]"])
+def test_a_home_that_is_no_path_is_one_line(folder: Path, home: str) -> None:
+    (folder / "gristmill.toml").write_text(f"home = {home}\n", encoding="utf-8")
+    with pytest.raises(GristmillError, match=r"^home "):
+        load(config_file=folder / "gristmill.toml", environ={})

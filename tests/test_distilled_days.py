@@ -96,6 +96,7 @@ EDITS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("edit", "days"), EDITS, ids=[edit for edit, _ in EDITS])
 def test_an_edit_makes_again_just_the_days_it_concerns(
     kept: Path, kept_home: tuple[Path, dict[str, str]], edit: str, days: set[int]

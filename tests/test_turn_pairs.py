@@ -413,6 +413,7 @@ def test_every_turn_is_there_once_and_follows_at_most_one(turns: list[Row]) -> N
             assert timedelta() <= after["occurred_at"] - row["occurred_at"] <= GAP
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(turns=TURNS, as_of=AS_OFS)
 def test_days_made_one_by_one_are_those_made_together(turns: list[Row], as_of: datetime) -> None:
@@ -432,6 +433,7 @@ def test_days_made_one_by_one_are_those_made_together(turns: list[Row], as_of: d
             assert days.make(as_of) == 0
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(turns=TURNS, cuts=st.lists(st.integers(0, 14), max_size=3), as_of=AS_OFS)
 def test_turns_that_come_and_go_leave_what_a_first_run_would_make(

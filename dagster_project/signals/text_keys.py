@@ -87,7 +87,9 @@ def _loose_around_code(texts: pl.Series) -> pl.Series:
     is_code = pieces.select(pl.int_range(pl.len()).over("row") % 2 == 1).to_series()
     loose = _where_needed(pieces["piece"], ~is_code, _without_space)
     loose = _where_needed(loose, is_code, _code_alone)
-    return pieces.select("row", loose).group_by("row", maintain_order=True).agg(pl.col("piece").str.join(_EDGE))["piece"]
+    return (
+        pieces.select("row", loose).group_by("row", maintain_order=True).agg(pl.col("piece").str.join(_EDGE))["piece"]
+    )
 
 
 def _code_alone(blocks: pl.Series) -> pl.Series:

@@ -594,6 +594,7 @@ def test_other_languages_fall_to_similarity() -> None:
 TEXTS = st.text(max_size=200)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(

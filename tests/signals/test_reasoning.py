@@ -383,6 +383,7 @@ RESPONSES = st.text(max_size=200) | st.lists(FRAGMENTS, max_size=8).map("\n".joi
 ROWS = st.tuples(st.text(max_size=40), st.none() | st.text(max_size=40), RESPONSES)
 
 
+@pytest.mark.slow
 @settings(max_examples=15, deadline=None)
 @given(rows=st.lists(ROWS | st.sampled_from(ALL_ROWS), min_size=1, max_size=6))
 def test_laws(rows: list[Row]) -> None:

@@ -330,6 +330,7 @@ ROWS = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=ROWS)
 def test_laws(tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]) -> None:

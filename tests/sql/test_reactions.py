@@ -178,6 +178,7 @@ def test_a_turn_log_of_the_same_tenant(tmp_path: Path) -> None:
     assert [row["is_orphan"] for row in found.values()] == [False, True]
 
 
+@pytest.mark.slow
 @given(st.permutations([raw(1), raw(2, reaction=None), raw(3), machine(4), machine(5), machine(6, confidence=0.1)]))
 def test_the_order_of_rows_does_not_matter(tmp_path_factory: pytest.TempPathFactory, rows: list[Row]) -> None:
     assert why(tmp_path_factory.mktemp("order"), *rows) == [
