@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import dagster as dg
 import polars as pl
@@ -237,7 +238,7 @@ def test_the_sensor_asks_again_after_a_failed_run(configured: Path, monkeypatch:
     with dg.DagsterInstance.ephemeral() as instance:
         context = dg.build_sensor_context(instance=instance, definitions=defs)
 
-        def tick() -> dg.SensorExecutionData:
+        def tick() -> Any:
             return defs.resolve_sensor_def("changed_days").evaluate_tick(context)
 
         (first,) = tick().run_requests or []
