@@ -4,15 +4,15 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from dagster_project.distilled_answers import bring_distilled_answers_up_to_date
-from dagster_project.flagged_responses import bring_flagged_responses_up_to_date
-from dagster_project.mill_run import MillRun
-from dagster_project.publish import spec, sql_table, table_result
+from dagster_project.orchestration.steps import step
+from dagster_project.orchestration.tables import spec, sql_table, table_result
 from dagster_project.review.standing import bring_reviews_up_to_date, bring_settlements_up_to_date
-from dagster_project.session_record import bring_archive_up_to_date, bring_session_state_up_to_date
-from dagster_project.steps import step
-from dagster_project.turn_pairs import bring_turn_pairs_up_to_date
-from dagster_project.turn_references import bring_references_up_to_date
+from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.conversations.turn_pairs import bring_turn_pairs_up_to_date
+from dagster_project.systems.conversations.turn_references import bring_references_up_to_date
+from dagster_project.systems.distillation.answers import bring_distilled_answers_up_to_date
+from dagster_project.systems.feedback.flagged_responses import bring_flagged_responses_up_to_date
+from dagster_project.systems.sessions.record import bring_archive_up_to_date, bring_session_state_up_to_date
 
 # nothing is made before all sources are read and let go of, which is what quarantine__rows does last
 core__voices = sql_table("core__voices", after=["quarantine__rows"])

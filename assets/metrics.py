@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import dagster as dg
 
 from dagster_project.contracts.session_columns import REFUSED
-from dagster_project.mill_run import MillRun
-from dagster_project.publish import spec, sql_table, table_result
-from dagster_project.session_record import bring_restatements_up_to_date
-from dagster_project.sql_tables import inputs_hash
-from dagster_project.steps import step
+from dagster_project.orchestration.sql_tables import inputs_hash
+from dagster_project.orchestration.steps import step
+from dagster_project.orchestration.tables import spec, sql_table, table_result
+from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.sessions.record import bring_restatements_up_to_date
 
 metric__distillation_daily = sql_table("metric__distillation_daily")
 metric__feedback_daily = sql_table("metric__feedback_daily")

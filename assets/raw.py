@@ -7,13 +7,11 @@ from types import MappingProxyType
 import dagster as dg
 import polars as pl
 
-from dagster_project import parquet
-from dagster_project.conversation_days import bring_conversations_up_to_date
-from dagster_project.distillation_days import bring_distillation_snapshot_up_to_date, bring_distillation_up_to_date
-from dagster_project.feedback_days import bring_feedback_snapshot_up_to_date, bring_feedback_up_to_date
-from dagster_project.mill_run import MillRun
-from dagster_project.partitions import DAILY
-from dagster_project.publish import (
+from dagster_project.intake.raw_tables import Account
+from dagster_project.lake import parquet
+from dagster_project.orchestration.partitions import DAILY
+from dagster_project.orchestration.steps import step
+from dagster_project.orchestration.tables import (
     account_check_specs,
     account_results,
     key_is_once,
@@ -21,11 +19,19 @@ from dagster_project.publish import (
     spec,
     table_result,
 )
-from dagster_project.raw_tables import Account
-from dagster_project.reaction_days import bring_reactions_up_to_date
-from dagster_project.session_days import bring_session_snapshot_up_to_date, bring_sessions_up_to_date
-from dagster_project.sources import conversations, distillation, reactions, sessions
-from dagster_project.steps import step
+from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.conversations import source as conversations
+from dagster_project.systems.conversations.intake import bring_conversations_up_to_date
+from dagster_project.systems.distillation import source as distillation
+from dagster_project.systems.distillation.intake import (
+    bring_distillation_snapshot_up_to_date,
+    bring_distillation_up_to_date,
+)
+from dagster_project.systems.feedback.intake import bring_feedback_snapshot_up_to_date, bring_feedback_up_to_date
+from dagster_project.systems.reactions import source as reactions
+from dagster_project.systems.reactions.intake import bring_reactions_up_to_date
+from dagster_project.systems.sessions import source as sessions
+from dagster_project.systems.sessions.intake import bring_session_snapshot_up_to_date, bring_sessions_up_to_date
 
 source_conversations = dg.AssetSpec(
     "source_conversations", group_name="sources", kinds={"sqlite"}, description="PandaAI's turn_index.db (seed 1)"

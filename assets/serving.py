@@ -5,11 +5,11 @@ from collections.abc import Iterator
 import dagster as dg
 
 from dagster_project.contracts import TABLES
-from dagster_project.mill_run import MillRun
-from dagster_project.publish import BY_DAY
-from dagster_project.source_files import told
-from dagster_project.steps import step
-from dagster_project.warehouse import publish
+from dagster_project.orchestration.publication import publish
+from dagster_project.orchestration.steps import step
+from dagster_project.orchestration.tables import BY_DAY
+from dagster_project.run.mill_run import MillRun
+from dagster_project.run.missing_files import told
 
 
 @step(

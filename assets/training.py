@@ -5,9 +5,9 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from dagster_project.mill_run import MillRun
-from dagster_project.publish import spec, sql_table, table_result
-from dagster_project.steps import step
+from dagster_project.orchestration.steps import step
+from dagster_project.orchestration.tables import spec, sql_table, table_result
+from dagster_project.run.mill_run import MillRun
 from dagster_project.training.anonymised_export import bring_anonymised_up_to_date
 from dagster_project.training.release import FORMATS, bring_release_up_to_date
 

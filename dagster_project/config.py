@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
+from dagster_project.databases.plain_files import is_there
 from dagster_project.errors import GristmillError
-from dagster_project.plain_files import is_there
 
 SYSTEMS = ("feedback", "distillation", "conversations", "reactions", "sessions")
 RATING_SCALES = ("thumbs", "five")

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 import dagster as dg
 
-from dagster_project import assets, config, watch
-from dagster_project.partitions import DAILY
-from dagster_project.publish import range_tags
-from dagster_project.resources import mill
+from dagster_project import assets, config
+from dagster_project.orchestration.partitions import DAILY
+from dagster_project.orchestration.resources import mill
+from dagster_project.orchestration.tables import range_tags
+from dagster_project.run import waiting as watch
 
 EVERYTHING = dg.AssetSelection.all()
 CHANGE_TAG = "gristmill/change"  # on the runs the sensor asks for: which change of the sources they are for

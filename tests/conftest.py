@@ -18,8 +18,8 @@ import pytest
 from hypothesis import settings
 
 from dagster_project import cli
-from dagster_project.lake import WAREHOUSE, Lake
-from dagster_project.warehouse import PLACE, build_warehouse, put_warehouse_back
+from dagster_project.lake.lake import WAREHOUSE, Lake
+from dagster_project.orchestration.publication import PLACE, build_warehouse, put_warehouse_back
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("gristmill", deadline=None)

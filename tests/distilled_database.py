@@ -13,11 +13,14 @@ import polars as pl
 import pytest
 
 from dagster_project import config
-from dagster_project.distillation_days import bring_distillation_snapshot_up_to_date, bring_distillation_up_to_date
-from dagster_project.distilled_answers import SOURCES, TABLE, bring_distilled_answers_up_to_date, merged
-from dagster_project.mill_run import Choice, MillRun
-from dagster_project.sources import distillation
-from dagster_project.tables import store_query
+from dagster_project.engines.stored_tables import store_query
+from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.systems.distillation import source as distillation
+from dagster_project.systems.distillation.answers import SOURCES, TABLE, bring_distilled_answers_up_to_date, merged
+from dagster_project.systems.distillation.intake import (
+    bring_distillation_snapshot_up_to_date,
+    bring_distillation_up_to_date,
+)
 
 UNIFIED, NORMAL, LEGACY, THOUGHTS, PAIRS = (
     "distillation_examples",
@@ -92,7 +95,7 @@ def derive(home: Path, as_of: datetime | None = None) -> Derived:
     """Everything of a run up to core__distilled_answers, published."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("BATCH_ROWS", "SCAN_BATCH_ROWS"):  # a batch of typed rows comes before every read
-            patch.setattr(f"dagster_project.extract.{name}", 64)
+            patch.setattr(f"dagster_project.databases.sqlite.{name}", 64)
         return derive_as_it_is(home, as_of)
 
 

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import Any
 
-from dagster_project.sources.feedback import ENTRIES
+from dagster_project.systems.feedback.source import ENTRIES
 
 KINDS = {"text": "TEXT", "id": "TEXT", "integer": "INTEGER", "real": "REAL", "time": "REAL"}
 PLAIN = {

@@ -22,7 +22,7 @@ def test_five_systems_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     for home, threads, memory in zip(homes, (1, 4), ("64", "1000"), strict=True):
         done = gristmill(home, "demo", "--rows", "1500")
         assert done.returncode == 0, done.stderr
-        monkeypatch.setattr("dagster_project.queries.THREADS", threads)
+        monkeypatch.setattr("dagster_project.engines.queries.THREADS", threads)
         told = run(home, env={"GRISTMILL_MEMORY_LIMIT_MB": memory}).stdout
         for system in SYSTEMS:
             assert f"  {system:<13} read " in told

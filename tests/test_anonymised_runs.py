@@ -229,7 +229,7 @@ def test_a_run_that_fails_keeps_nothing(home: Path, monkeypatch: pytest.MonkeyPa
         raise OSError(28, "no space left")
 
     with monkeypatch.context() as broken:
-        broken.setattr("dagster_project.warehouse.build_warehouse", fail)
+        broken.setattr("dagster_project.orchestration.publication.build_warehouse", fail)
         with pytest.raises(AssertionError):
             release(home, after(4))
     assert content(home / "state") == before

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from dagster_project import config
 from dagster_project.definitions import defs
 from dagster_project.errors import Misused
-from dagster_project.mill_run import Choice, MillRun
-from dagster_project.moments import parse_as_of
+from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.run.moments import parse_as_of
 from tests.conftest import change, complaint, content, gristmill, run
 from tests.feedback_rows import add_feedback
 

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project import tables as storing
 from dagster_project.contracts import TABLES
+from dagster_project.contracts import stored_tables as tables
 from dagster_project.contracts.columns import GLOSSARY
+from dagster_project.contracts.stored_tables import check_file, checked, table_schema
 from dagster_project.contracts.table import Table
+from dagster_project.engines import stored_tables as storing
+from dagster_project.engines.stored_tables import CheckedTogether, fit
 from dagster_project.errors import GristmillError
-from dagster_project.parquet import TableWriter
-from dagster_project.schemas import tables
-from dagster_project.schemas.tables import check_file, checked, table_schema
-from dagster_project.tables import CheckedTogether, fit
+from dagster_project.lake.parquet import TableWriter
 
 TABLE = Table("some_things", "Things.", ("id",), "id tier? mean_weight rank? is_escalated session_ids")
 GOOD = {"id": "a", "tier": "high", "mean_weight": 0.5, "rank": 1, "is_escalated": True, "session_ids": ["s"]}

@@ -16,7 +16,7 @@ import yaml
 
 from dagster_project.contracts import TABLES
 from dagster_project.definitions import defs
-from dagster_project.publish import BY_DAY, range_tags
+from dagster_project.orchestration.tables import BY_DAY, range_tags
 from tests.conftest import ask, catalog, change, main_source
 
 ROOT = Path(__file__).parent.parent

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from dagster_project.damage import Damage, is_whole, set_aside, wrong_files
-from dagster_project.lake import Lake
+from dagster_project.lake.damage import Damage, is_whole, set_aside, wrong_files
+from dagster_project.lake.lake import Lake
 from tests.conftest import catalog, complaint, content, gristmill, run
 from tests.test_lake import commit, stage_first
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagster_project import day_buffer
-from dagster_project.day_buffer import DayBuffer
+from dagster_project.intake import day_buffer
+from dagster_project.intake.day_buffer import DayBuffer
 
 FIRST = date(2026, 1, 1)
 SCHEMA = {"event_date": pl.Date, "key": pl.Int64, "text": pl.String, "reasons": pl.List(pl.String)}

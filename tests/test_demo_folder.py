@@ -213,7 +213,7 @@ def test_no_folder_to_write_to(tmp_path: Path, in_the_way: str) -> None:
 
 
 def test_nobody_runs_meanwhile(tmp_path: Path) -> None:
-    from dagster_project.lock import home_lock  # noqa: PLC0415
+    from dagster_project.lake.lock import home_lock  # noqa: PLC0415
 
     home = tmp_path / "home"
     with home_lock(home):

@@ -9,10 +9,10 @@ import pytest
 
 from dagster_project.config import Config, load
 from dagster_project.demo.distillation import write_distillation
-from dagster_project.distillation_lookups import factors, feedback_about
-from dagster_project.lookups import published, stats, why
+from dagster_project.lookups.questions import published, stats, why
+from dagster_project.lookups.stories import tell
 from dagster_project.review.decisions import Decision, Decisions
-from dagster_project.stories import tell
+from dagster_project.systems.distillation.lookups import factors, feedback_about
 from tests.conftest import change, complaint, content, copy_home, gristmill, made_once, main_source, run
 from tests.test_releases import small_home
 

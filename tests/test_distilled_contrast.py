@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dagster_project.signals import edit_distance
+from dagster_project.columns import edit_distance
 from tests.distilled_database import ANSWER, NORMAL, PAIRS, UNIFIED, Row, at, derive, source, write
 
 KEPT = "c" * 95_001

@@ -125,7 +125,7 @@ def test_an_example_that_is_gone_leaves_no_day(kept: Path) -> None:
 
 
 def test_other_code_makes_everything_again(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dagster_project.distilled_answers.code_identity", lambda *_: "other")
+    monkeypatch.setattr("dagster_project.systems.distillation.answers.code_identity", lambda *_: "other")
     assert derive(kept).made == 7
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dagster_project.sources.feedback import ENTRIES
-from dagster_project.training.templates import FIELDS
+from dagster_project.columns.templates import FIELDS
+from dagster_project.systems.feedback.source import ENTRIES
 from tests.conftest import change, complaint, gristmill, run
 from tests.distilled_database import ANSWER, KINDS, PAIRS, STEPS, THOUGHTS, UNIFIED, Row, Tables, at, source, write
 

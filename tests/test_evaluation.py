@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-from dagster_project import evaluation
 from dagster_project.cli import app
 from dagster_project.errors import GristmillError
+from dagster_project.systems.conversations import evaluation
 
 WRONG, THANKS, VAGUE = "That's wrong.", "Thanks a lot!", "Towers of the old town wall"
 

@@ -16,12 +16,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dagster_project import extract
+from dagster_project.columns.instants import instant, repair_milliseconds
+from dagster_project.databases import sqlite as extract
+from dagster_project.databases.sqlite import SqliteDatabase
+from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
-from dagster_project.extract import SqliteDatabase
-from dagster_project.instants import instant, repair_milliseconds
-from dagster_project.sources.feedback import ENTRIES
-from dagster_project.sqlite_values import TableSpec
+from dagster_project.systems.feedback.source import ENTRIES
 
 SPEC = TableSpec(
     system="test",

@@ -10,9 +10,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project import sql_tables
 from dagster_project.assets import serving
-from dagster_project.raw_tables import DatedIntake
+from dagster_project.intake.raw_tables import DatedIntake
+from dagster_project.orchestration import sql_tables
 from tests.conftest import catalog, change, complaint, gristmill, main_source, published_content, run
 
 pytestmark = pytest.mark.slow

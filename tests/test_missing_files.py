@@ -15,18 +15,19 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from dagster_project import config, watch
+from dagster_project import config
 from dagster_project.contracts import TABLES
+from dagster_project.databases.plain_files import is_there
 from dagster_project.errors import GristmillError
-from dagster_project.feedback_days import bring_feedback_snapshot_up_to_date, bring_feedback_up_to_date
-from dagster_project.lake import NO_DAY, Catalog
-from dagster_project.lookups import status
-from dagster_project.mill_run import Choice, MillRun
-from dagster_project.plain_files import is_there
-from dagster_project.raw_tables import bring_snapshot_up_to_date
-from dagster_project.schemas import feedback as schemas
-from dagster_project.source_files import missing_since, told
-from dagster_project.sources import feedback
+from dagster_project.intake.raw_tables import bring_snapshot_up_to_date
+from dagster_project.lake.lake import NO_DAY, Catalog
+from dagster_project.lookups.questions import status
+from dagster_project.run import waiting as watch
+from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.run.missing_files import missing_since, told
+from dagster_project.systems.feedback import schema as schemas
+from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.feedback.intake import bring_feedback_snapshot_up_to_date, bring_feedback_up_to_date
 from tests.conftest import change
 from tests.feedback_rows import add_feedback
 
@@ -42,7 +43,7 @@ def small_batches() -> Iterator[None]:
     """A batch of typed rows comes before every read."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("BATCH_ROWS", "SCAN_BATCH_ROWS"):
-            patch.setattr(f"dagster_project.extract.{name}", 64)
+            patch.setattr(f"dagster_project.databases.sqlite.{name}", 64)
         yield
 
 

@@ -12,15 +12,16 @@ import dagster as dg
 import polars as pl
 import pytest
 
-from dagster_project import config, publish
+from dagster_project import config
 from dagster_project.definitions import defs
 from dagster_project.errors import GristmillError
-from dagster_project.history import history
-from dagster_project.mill_run import MillRun
-from dagster_project.publish import range_tags
-from dagster_project.run_log import runs
-from dagster_project.steps import BROUGHT_ALONG_TAG
-from dagster_project.warehouse import publish as make_visible
+from dagster_project.orchestration import tables as publish
+from dagster_project.orchestration.history import history
+from dagster_project.orchestration.publication import publish as make_visible
+from dagster_project.orchestration.steps import BROUGHT_ALONG_TAG
+from dagster_project.orchestration.tables import range_tags
+from dagster_project.run.mill_run import MillRun
+from dagster_project.run.record import runs
 from tests.conftest import catalog, copy_home, environment, gristmill, made_once, published_content, run
 from tests.feedback_rows import add_feedback
 

@@ -14,17 +14,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandera.config import config_context
 
-from dagster_project import day_buffer, quarantine, schemas
+from dagster_project.columns.instants import instant
+from dagster_project.contracts import pandera_is_there as schemas
+from dagster_project.contracts.checks import Schema, between, failure_cases, filled, holds, not_null, source_schema
+from dagster_project.databases.look_cache import LookCache
+from dagster_project.databases.sqlite import SqliteDatabase
+from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
-from dagster_project.extract import SqliteDatabase
-from dagster_project.instants import instant
-from dagster_project.intake import DatedTable, OpenFile, look, read_days
-from dagster_project.looks import LookCache
-from dagster_project.quarantine import split
-from dagster_project.relations import Relation
-from dagster_project.schemas import conversations, distillation, feedback, reactions, sessions
-from dagster_project.schemas.checks import Schema, between, failure_cases, filled, holds, not_null, source_schema
-from dagster_project.sqlite_values import TableSpec
+from dagster_project.intake import day_buffer, quarantine
+from dagster_project.intake.days import DatedTable, OpenFile, look, read_days
+from dagster_project.intake.quarantine import split
+from dagster_project.intake.relations import Relation
+from dagster_project.systems.conversations import schema as conversations
+from dagster_project.systems.distillation import schema as distillation
+from dagster_project.systems.feedback import schema as feedback
+from dagster_project.systems.reactions import schema as reactions
+from dagster_project.systems.sessions import schema as sessions
 from tests.conftest import GRISTMILL, complaint, environment, finish
 
 SPEC = TableSpec("test", "things", {"id": "id", "kind": "text", "amount": "integer", "share": "real"}, ("id",), "id")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project import queries
+from dagster_project.engines import queries
 from dagster_project.errors import GristmillError
-from dagster_project.lake import Lake
+from dagster_project.lake.lake import Lake
 
 
 def test_too_little_memory_is_one_line(tmp_path: Path) -> None:

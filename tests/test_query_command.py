@@ -10,7 +10,7 @@ import pytest
 
 from dagster_project import config
 from dagster_project.errors import GristmillError
-from dagster_project.warehouse_query import MOST_TABLE_ROWS, answer, as_text
+from dagster_project.lookups.warehouse_query import MOST_TABLE_ROWS, answer, as_text
 from tests.conftest import complaint, content, copy_home, gristmill
 
 WRITES = [

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from dagster_project import config, queries
-from dagster_project.lake import Lake
-from dagster_project.lookups import published
-from dagster_project.reaction_lookups import Period, conversations_in_period
+from dagster_project import config
+from dagster_project.engines import queries
+from dagster_project.lake.lake import Lake
+from dagster_project.lookups.questions import published
+from dagster_project.systems.reactions.lookups import Period, conversations_in_period
 from tests.oracle import reactions_cases as cases
 from tests.oracle import reactions_oracle as oracle
 from tests.oracle.seeds import seeds

@@ -10,7 +10,7 @@ import polars as pl
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dagster_project.rounding import divided, round_half_up, rounded, rounded_array, share
+from dagster_project.columns.rounding import divided, round_half_up, rounded, rounded_array, share
 
 SHARE = "select sign(n) * ((2000000 * abs(n) + d) // nullif(2 * d, 0)) / 1e6 as x from cases"  # as in sql/README.md
 DOUBLE = "select round(round(x * 1e12) / 1e6) / 1e6 + 0.0 as x from cases"

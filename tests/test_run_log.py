@@ -11,12 +11,13 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project import config, publish
+from dagster_project import config
 from dagster_project.errors import GristmillError, Stopped
-from dagster_project.lock import home_lock
-from dagster_project.mill_run import MillRun
-from dagster_project.raw_tables import Account
-from dagster_project.run_log import FailedCheck, RunRecord, drift_lines, runs
+from dagster_project.intake.raw_tables import Account
+from dagster_project.lake.lock import home_lock
+from dagster_project.orchestration import tables as publish
+from dagster_project.run.mill_run import MillRun
+from dagster_project.run.record import FailedCheck, RunRecord, drift_lines, runs
 from tests.conftest import change, complaint, finish, gristmill, published_content, run, start
 from tests.feedback_rows import add_feedback
 
@@ -229,8 +230,8 @@ def test_a_home_nobody_may_write_to(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied", str(home / "runs"))
 
-    monkeypatch.setattr("dagster_project.looks.is_settled", lambda _: True)
-    monkeypatch.setattr("dagster_project.looks.write_atomically", refuse)
+    monkeypatch.setattr("dagster_project.databases.look_cache.is_settled", lambda _: True)
+    monkeypatch.setattr("dagster_project.databases.look_cache.write_atomically", refuse)
     code, said = status(home)
     assert code == 2
     assert "waiting at the source: 1 days (2026-01-10..2026-01-10)" in said
@@ -240,6 +241,6 @@ def test_a_home_nobody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     def refuse(path: Path) -> None:
         raise PermissionError(13, "Permission denied", str(path))
 
-    monkeypatch.setattr("dagster_project.lookups.Catalog.read", refuse)
+    monkeypatch.setattr("dagster_project.lookups.questions.Catalog.read", refuse)
     catalog = tmp_path / "home" / "lake" / "catalog.json"
     assert complaint(gristmill(tmp_path / "home", "status")).startswith(f"gristmill: {catalog}: Permission denied")

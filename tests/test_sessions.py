@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project.lake import Lake
+from dagster_project.lake.lake import Lake
 from tests.conftest import change, complaint, content, gristmill, published_content
 from tests.session_database import AS_OF, add, at, feedback, mill, reasons, rows, session, write
 
@@ -139,7 +139,7 @@ def test_edit_distances(home: Path) -> None:
 
 def test_outputs_too_long_to_compare(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """S4's cap: null, marked where a user sees it, left out of means; a stored distance is no output's business."""
-    monkeypatch.setattr("dagster_project.signals.edit_distance.LONGEST_PRODUCT", 120)
+    monkeypatch.setattr("dagster_project.columns.edit_distance.LONGEST_PRODUCT", 120)
     path = write(home, {
         "ai_sessions": [session(f"s{n}") for n in range(1, 4)],
         "session_feedback": [feedback("f1", "s1"), feedback("f2", "s2"), feedback("f3", "s3", edit_distance=10)],
@@ -158,7 +158,7 @@ def test_outputs_too_long_to_compare(home: Path, monkeypatch: pytest.MonkeyPatch
     assert rows(home, f"{marked} order by 1") == [("s1",), ("s3",)]
     assert rows(home, "select average_edit_distance from feedback_metrics_daily") == [(13.5,)]
     change(path, "update session_outputs set revised = 'hello brave' where session_id in ('s1', 's3')")
-    monkeypatch.setattr("dagster_project.signals.edit_distance.LONGEST_PRODUCT", 121)
+    monkeypatch.setattr("dagster_project.columns.edit_distance.LONGEST_PRODUCT", 121)
     mill(home)
     assert rows(home, found)[0] == ("s1", 53, None)
     assert rows(home, marked) == []

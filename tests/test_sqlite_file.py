@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.databases.sqlite import SqliteDatabase
+from dagster_project.databases.sqlite_file import SourceLocked, identity, source_error
+from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
-from dagster_project.extract import SqliteDatabase
-from dagster_project.sqlite_file import SourceLocked, identity, source_error
-from dagster_project.sqlite_values import TableSpec
 
 SPEC = TableSpec(system="test", name="things", columns={"key": "text"}, required=("key",), key="key")
 ROWS = 500

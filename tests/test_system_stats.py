@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from dagster_project import system_stats
-from dagster_project.lake import Lake
-from dagster_project.system_stats import figure_lines
-from dagster_project.tables import store
+from dagster_project.engines.stored_tables import store
+from dagster_project.lake.lake import Lake
+from dagster_project.lookups import system_stats
+from dagster_project.lookups.system_stats import figure_lines
 from tests.sql.harness import frame
 
 Rows = Sequence[Mapping[str, Any]]

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.stories import tell
-from dagster_project.terminal import hand_over, json_text, say
+from dagster_project.cli.terminal import hand_over, json_text, say
+from dagster_project.lookups.stories import tell
 
 EVIL = "\x1b[2J\x1b]0;owned\x07 red \x9b31m \u202egnp.exe \x08\rz"
 

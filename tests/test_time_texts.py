@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.extract import SqliteDatabase, TableSpec
-from dagster_project.instants import epoch_seconds, instant
-from dagster_project.intake import EPOCH
+from dagster_project.columns.instants import epoch_seconds, instant
+from dagster_project.databases.sqlite import SqliteDatabase, TableSpec
+from dagster_project.intake.days import EPOCH
 
 SPEC = TableSpec(
     system="test", name="turn_index", columns={"id": "integer", "created_at": "time"}, required=("id", "created_at"),

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dagster_project import transcripts
+from dagster_project.systems.conversations import transcripts
 
 GOOD = json.dumps({"turn_number": 7, "session_id": "s", "query": "ü?", "turn_dir": "turn_7", "timestamp": 5}).encode()
 LINES = st.lists(st.sampled_from([GOOD, b"", b"  ", b"broken", b"[1]", b'{"turn_number": 1, "query": "\xff"}', b"\0"]))

@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagster_project import turn_pairs
-from dagster_project.lake import Lake
-from dagster_project.signals.implicit import detect
-from dagster_project.sources.conversations import DATED
-from dagster_project.tables import store_days
-from dagster_project.turn_pairs import bring_turn_pairs_up_to_date, judge
+from dagster_project.engines.stored_tables import store_days
+from dagster_project.lake.lake import Lake
+from dagster_project.systems.conversations import turn_pairs
+from dagster_project.systems.conversations.implicit import detect
+from dagster_project.systems.conversations.source import DATED
+from dagster_project.systems.conversations.turn_pairs import bring_turn_pairs_up_to_date, judge
 from tests.sql.harness import frame
 from tests.turn_database import AS_OF, NO_MORE, RIGHT, START, WRONG, Row
 

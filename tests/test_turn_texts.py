@@ -11,9 +11,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project import turn_folders
-from dagster_project.turn_folders import FILES
-from dagster_project.turn_texts import TurnTexts
+from dagster_project.systems.conversations import turn_folders
+from dagster_project.systems.conversations.turn_folders import FILES
+from dagster_project.systems.conversations.turn_texts import TurnTexts
 from tests.conftest import change
 from tests.turn_database import Row, add, at, derive, iso, source, transcript, turn_folder, write
 

@@ -10,11 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dagster_project.databases.sqlite import SqliteDatabase, TableSpec
 from dagster_project.demo import feedback as demo
-from dagster_project.extract import SqliteDatabase, TableSpec
-from dagster_project.lake import Lake
+from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decision, Decisions
-from dagster_project.writeback_marks import Release, exported_feedback, judged_examples
+from dagster_project.writeback.marks import Release, exported_feedback, judged_examples
 from tests.conftest import (
     ask,
     change,

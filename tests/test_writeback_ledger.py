@@ -6,7 +6,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.writeback_ledger import FEEDBACK, ledger_path, read_ledger, save_ledger, settled, undo_own_writes
+from dagster_project.writeback.ledger import FEEDBACK, ledger_path, read_ledger, save_ledger, settled, undo_own_writes
 
 FILE = "feedback.db"
 Values = tuple[int | None, str | None, float | None, float | None]

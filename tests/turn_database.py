@@ -14,13 +14,13 @@ import pytest
 
 from dagster_project import config
 from dagster_project.contracts import TABLES
-from dagster_project.conversation_days import bring_conversations_up_to_date
-from dagster_project.mill_run import Choice, MillRun
-from dagster_project.raw_tables import Account
-from dagster_project.sources.conversations import DATED
-from dagster_project.tables import store_query
-from dagster_project.turn_pairs import bring_turn_pairs_up_to_date
-from dagster_project.turn_references import bring_references_up_to_date
+from dagster_project.engines.stored_tables import store_query
+from dagster_project.intake.raw_tables import Account
+from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.systems.conversations.intake import bring_conversations_up_to_date
+from dagster_project.systems.conversations.source import DATED
+from dagster_project.systems.conversations.turn_pairs import bring_turn_pairs_up_to_date
+from dagster_project.systems.conversations.turn_references import bring_references_up_to_date
 
 START = datetime(2026, 1, 20, 12, tzinfo=UTC)
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
@@ -163,7 +163,7 @@ def derive(
     """Everything of a run up to the tables about turns, published."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("BATCH_ROWS", "SCAN_BATCH_ROWS"):  # a batch of typed rows comes before every read
-            patch.setattr(f"dagster_project.extract.{name}", 64)
+            patch.setattr(f"dagster_project.databases.sqlite.{name}", 64)
         return _derive(config.load(home=home, environ=dict(environ or {})), Choice(as_of=as_of, **choice))
 
 

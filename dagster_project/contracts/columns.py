@@ -6,6 +6,7 @@ same name in every table; a column copied from seed 0 keeps that document's name
 
 import polars as pl
 
+from dagster_project.columns.error_type import ERROR_TYPES
 from dagster_project.contracts.anonymised_columns import ANONYMISED_COLUMNS
 from dagster_project.contracts.meaning import (
     TEXTS,
@@ -25,8 +26,7 @@ from dagster_project.contracts.meaning import (
 from dagster_project.contracts.reaction_columns import REACTION_COLUMNS
 from dagster_project.contracts.session_columns import SESSION_COLUMNS
 from dagster_project.contracts.turn_columns import TURN_COLUMNS
-from dagster_project.signals.error_type import ERROR_TYPES
-from dagster_project.sources.feedback import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
+from dagster_project.systems.feedback.source import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
 
 TIERS = ("premium", "high", "standard", "low", "very_low")
 FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")

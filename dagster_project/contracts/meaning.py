@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from dagster_project.instants import INSTANT
+from dagster_project.columns.instants import INSTANT
 
 TEXTS = pl.List(pl.String)
 

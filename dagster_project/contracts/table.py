@@ -9,7 +9,7 @@ import pyarrow
 
 from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.contracts.meaning import Meaning
-from dagster_project.parquet import FileLayout
+from dagster_project.lake.parquet import FileLayout
 
 DUCKDB_TYPES = {
     pl.String: "varchar", pl.Int64: "bigint", pl.UInt64: "ubigint", pl.Float64: "double", pl.Boolean: "boolean",

@@ -25,7 +25,7 @@ from dagster_project.demo.session_sources import write_sessions
 from dagster_project.demo.turn_followed import FollowedTurns
 from dagster_project.demo.turn_sources import write_turns
 from dagster_project.errors import GristmillError
-from dagster_project.lock import home_lock
+from dagster_project.lake.lock import home_lock
 
 DAYS = 90
 MOST_FOLLOWED = 200  # turns that somebody also reacts to

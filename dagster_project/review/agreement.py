@@ -13,8 +13,8 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.rounding import round_half_up, share
 from dagster_project.review.decisions import VERDICTS
-from dagster_project.rounding import round_half_up, share
 
 SEED, DRAWS = 1969, 10_000
 JEFFREYS = 0.5

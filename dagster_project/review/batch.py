@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dagster_project.errors import GristmillError
-from dagster_project.placing import write_atomically
+from dagster_project.lake.placing import write_atomically
 from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.review.items import ReviewItem, content_hash
 

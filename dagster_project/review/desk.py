@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.printable import cut, one_line, printable
 from dagster_project.errors import GristmillError
 from dagster_project.review.assignment import SECOND_REVIEW_SHARE, Offers, offers
 from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.review.items import ReviewItem
-from dagster_project.review.printable import cut, one_line, printable
 
 LONGEST_NAME = 100
 

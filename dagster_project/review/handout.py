@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.lake import Lake
-from dagster_project.mill_run import MillRun
-from dagster_project.placing import Move, move_file
+from dagster_project.lake.lake import Lake
+from dagster_project.lake.placing import Move, move_file
 from dagster_project.review.batch import batch_path, batch_text, kept_entries
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.queue import EXAMPLES, QUEUE, REVIEWS, first_in_queue, with_texts
 from dagster_project.review.texts import example_texts, scan
+from dagster_project.run.mill_run import MillRun
 
 PENDING, APPROVED = "pending_review", "approved"
 

@@ -5,8 +5,8 @@ from collections.abc import Collection
 import polars as pl
 
 from dagster_project.config import Config
-from dagster_project.lake import Lake
-from dagster_project.lookups import published
+from dagster_project.lake.lake import Lake
+from dagster_project.lookups.questions import published
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem, items_from_frame
 from dagster_project.review.texts import correction_texts, example_texts, scan

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len
 
+from dagster_project.columns.printable import Line, Piece, cut, one_line, printable, tail, visible_space, wrap
 from dagster_project.review.difference import Span, difference
 from dagster_project.review.items import ReviewItem
-from dagster_project.review.printable import Line, Piece, cut, one_line, printable, tail, visible_space, wrap
 from dagster_project.review.session import Voice
 
 SIDE_BY_SIDE_CELLS = 60  # in a narrower window the answer stands below the attempt

@@ -9,10 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.printable import cut, one_line, printable
 from dagster_project.errors import GristmillError
-from dagster_project.lake import Lake
+from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decision, Decisions
-from dagster_project.review.printable import cut, one_line, printable
 from dagster_project.review.texts import ENTRIES, scan
 
 QUEUES = {"safety": "core__safety_queue", "corrections": "core__correction_requests"}

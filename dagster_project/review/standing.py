@@ -2,12 +2,12 @@
 
 import polars as pl
 
-from dagster_project.lake import Lake
-from dagster_project.mill_run import MillRun
+from dagster_project.engines.stored_tables import store
+from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import content_hashes
 from dagster_project.review.texts import scan, texts_of_judged_corrections
-from dagster_project.tables import store
+from dagster_project.run.mill_run import MillRun
 
 TABLE, ANSWERS, SETTLED = "core__reviews", "core__distilled_answers", "core__settlements"
 

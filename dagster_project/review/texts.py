@@ -4,11 +4,11 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from dagster_project import parquet
+from dagster_project.columns.text_keys import has_text
 from dagster_project.contracts import TABLES
-from dagster_project.distilled_answers import merged
-from dagster_project.lake import Lake
-from dagster_project.signals.text_keys import has_text
+from dagster_project.lake import parquet
+from dagster_project.lake.lake import Lake
+from dagster_project.systems.distillation.answers import merged
 
 DAYS_AT_ONCE = 10  # merging reads whole days
 SOURCES, ENTRIES, KEYS = "core__distillation_sources", "raw_feedback__entries", "core__feedback_keys"

@@ -2,10 +2,10 @@
 
 import polars as pl
 
-from dagster_project.distillation_lookups import feedback_about
-from dagster_project.lake import Lake
+from dagster_project.columns.text_keys import SPACES
+from dagster_project.lake.lake import Lake
 from dagster_project.review.texts import ENTRIES, scan
-from dagster_project.signals.text_keys import SPACES
+from dagster_project.systems.distillation.lookups import feedback_about
 
 MOST_REMARKS = 20  # about one item; the newest
 MOST_CHARACTERS = 500  # of what a user wrote

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from dagster_project.rounding import rounded
+from dagster_project.columns.rounding import rounded
 
 SCORES = {"accuracy": "accuracy_score", "completeness": "completeness_score", "styleMatch": "style_match_score"}
 FIELDS = pl.Schema(

@@ -16,11 +16,11 @@ from typing import Any
 import polars as pl
 
 from dagster_project.code_identity import code_identity
+from dagster_project.contracts.stored_tables import checked
 from dagster_project.contracts.train import ANONYMIZED_FEEDBACK
-from dagster_project.mill_run import MillRun
-from dagster_project.parquet import TableWriter
-from dagster_project.schemas.tables import checked
-from dagster_project.tables import store
+from dagster_project.engines.stored_tables import store
+from dagster_project.lake.parquet import TableWriter
+from dagster_project.run.mill_run import MillRun
 from dagster_project.training.anonymised import Counts, anonymise, put_together, session_batches
 from dagster_project.training.anonymised_weeks import KeptWeek, KeptWeeks, closes_at, week_name
 from dagster_project.training.rated_sessions import RatedSessions

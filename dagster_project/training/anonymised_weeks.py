@@ -21,8 +21,8 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from dagster_project.errors import GristmillError
-from dagster_project.lake import Lake
-from dagster_project.placing import Move
+from dagster_project.lake.lake import Lake
+from dagster_project.lake.placing import Move
 from dagster_project.training.anonymised import COMBINATIONS, Anonymised, Counts
 
 WEEK, GRACE = timedelta(days=7), timedelta(days=14)  # feedback counts until GRACE after its week has ended

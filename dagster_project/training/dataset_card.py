@@ -10,10 +10,10 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.templates import FIELDS, IDENTITY
 from dagster_project.contracts import TABLES
 from dagster_project.training.anonymised import FIELDS as ANONYMISED_FIELDS
 from dagster_project.training.anonymised_export import NAME as ANONYMISED
-from dagster_project.training.templates import FIELDS, IDENTITY
 
 ANONYMISED_NOTE = (
     "`anonymized_feedback` holds rated sessions without saying whose: no ids, and every combination of values is shared by "

@@ -13,10 +13,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dagster_project import parquet
-from dagster_project.distilled_answers import merged
-from dagster_project.lake import Lake
-from dagster_project.training.templates import DISTILLATION, FEEDBACK, context
+from dagster_project.columns.templates import DISTILLATION, FEEDBACK, context
+from dagster_project.lake import parquet
+from dagster_project.lake.lake import Lake
+from dagster_project.systems.distillation.answers import merged
 
 BUCKET_RECORDS = 48_000
 MOST_BUCKETS = 256

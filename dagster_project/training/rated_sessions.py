@@ -9,10 +9,11 @@ from datetime import date, datetime, timedelta
 
 import polars as pl
 
-from dagster_project import parquet, queries
 from dagster_project.contracts import TABLES
-from dagster_project.lake import Lake
-from dagster_project.sources.sessions import word
+from dagster_project.engines import queries
+from dagster_project.lake import parquet
+from dagster_project.lake.lake import Lake
+from dagster_project.systems.sessions.source import word
 from dagster_project.training.anonymised_weeks import WEEK, closes_at
 
 SESSIONS, FEEDBACK, RETIRED, NODES = (

@@ -19,18 +19,18 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project import parquet
 from dagster_project.code_identity import code_identity, pipeline_identity
+from dagster_project.columns.templates import FIELDS, IDENTITY, SPLITS
 from dagster_project.contracts import TABLES
-from dagster_project.mill_run import MillRun
-from dagster_project.parquet import TableWriter
-from dagster_project.sources import distillation
-from dagster_project.tables import CheckedTogether, shaped
+from dagster_project.engines.stored_tables import CheckedTogether, shaped
+from dagster_project.lake import parquet
+from dagster_project.lake.parquet import TableWriter
+from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.distillation import source as distillation
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeeks
 from dagster_project.training.dataset_card import dataset_card
 from dagster_project.training.examples import CANDIDATES, SOURCES, ExampleSpool
-from dagster_project.training.templates import FIELDS, IDENTITY, SPLITS
 
 FORMATS = tuple(FIELDS)
 LINE_ENDS = "\u0085\u2028\u2029"

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import polars as pl
 
-from dagster_project.day_buffer import GROUP_ROWS
+from dagster_project.columns.edit_distance import edit_changes
+from dagster_project.columns.similarity import load_model, similarities, unit_vectors
+from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.demo.feedback import write_feedback
 from dagster_project.demo.turn_sources import write_turns
-from dagster_project.extract import SqliteDatabase
-from dagster_project.quarantine import split
-from dagster_project.schemas.feedback import ENTRIES
-from dagster_project.signals.edit_distance import edit_changes
-from dagster_project.signals.implicit import detect
-from dagster_project.signals.references import refers_back
-from dagster_project.signals.similarity import load_model, similarities, unit_vectors
-from dagster_project.sources import feedback
+from dagster_project.intake.day_buffer import GROUP_ROWS
+from dagster_project.intake.quarantine import split
+from dagster_project.systems.conversations.implicit import detect
+from dagster_project.systems.conversations.references import refers_back
+from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.feedback.schema import ENTRIES
 
 TURNS = 60_000
 CHECKED_ROWS = 1_000_000

@@ -17,7 +17,7 @@ from urllib.parse import quote
 
 import adbc_driver_postgresql.dbapi as adbc
 
-from dagster_project.postgres import PostgresDatabase
+from dagster_project.databases.postgres import PostgresDatabase
 
 OWNER, OWNER_PASSWORD = "owner", "all-mine-4711"
 READER, READER_PASSWORD = "reader", "s3cr&t p@ss/w:rd?#%=é'\\"

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dagster_project import postgres_session
+from dagster_project.databases import postgres_session
+from dagster_project.databases.postgres import PostgresDatabase
+from dagster_project.databases.postgres_address import parse, safe_uri
+from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
-from dagster_project.postgres import PostgresDatabase
-from dagster_project.postgres_address import parse, safe_uri
-from dagster_project.sqlite_values import TableSpec
 from tests.postgres.server import (
     OWNER,
     OWNER_PASSWORD,

@@ -4,8 +4,8 @@ import json
 from collections.abc import Collection
 
 from dagster_project import cli
+from dagster_project.cli import review_command as commands
 from dagster_project.config import Config
-from dagster_project.review import commands
 from dagster_project.review.items import ReviewItem
 
 QUEUE = "queue.json"

@@ -8,7 +8,7 @@ from subprocess import CompletedProcess
 import pytest
 
 from dagster_project import cli
-from dagster_project.review import commands
+from dagster_project.cli import review_command as commands
 from dagster_project.review.decisions import Decision, Decisions
 from tests.conftest import complaint, gristmill
 from tests.review import review_command

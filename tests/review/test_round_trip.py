@@ -11,12 +11,12 @@ import pytest
 
 from dagster_project import config as configuration
 from dagster_project.demo.distillation import write_distillation
-from dagster_project.lake import Lake
-from dagster_project.mill_run import MillRun
+from dagster_project.lake.lake import Lake
+from dagster_project.orchestration.steps import run_whole
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem
 from dagster_project.review.queue import load_queue
-from dagster_project.steps import run_whole
+from dagster_project.run.mill_run import MillRun
 from tests.conftest import (
     GRISTMILL,
     catalog,

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from dagster_project.columns.printable import Piece, cut, one_line, printable, tail, wrap
 from dagster_project.review.difference import MOST_LINES, Difference, difference
 from dagster_project.review.keys import Key, KeyReader
-from dagster_project.review.printable import Piece, cut, one_line, printable, tail, wrap
 from dagster_project.review.screen import Row, View, body, frame
 from dagster_project.review.session import Voice
 from dagster_project.review.terminal import COLOURED, PLAIN, painted

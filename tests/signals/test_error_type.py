@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.signals.error_type import (
+from dagster_project.columns.error_type import (
     BY_CORRECTION_TYPE,
     ERROR_TYPES,
     MIN_LENGTH_CHANGE,

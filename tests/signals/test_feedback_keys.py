@@ -8,10 +8,11 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.quarantine import split
-from dagster_project.schemas.feedback import ENTRIES as SCHEMA
-from dagster_project.signals.feedback_keys import feedback_keys
-from dagster_project.sources.feedback import (
+from dagster_project.databases.sqlite_values import POLARS_TYPES
+from dagster_project.intake.quarantine import split
+from dagster_project.systems.feedback.keys import feedback_keys
+from dagster_project.systems.feedback.schema import ENTRIES as SCHEMA
+from dagster_project.systems.feedback.source import (
     CORRECTION_TYPES,
     DOMAINS,
     ENTRIES,
@@ -19,7 +20,6 @@ from dagster_project.sources.feedback import (
     FLAG_TYPES,
     canonical,
 )
-from dagster_project.sqlite_values import POLARS_TYPES
 
 MOMENT = 1_768_000_000.25
 RATING: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagster_project.signals.implicit import (
+from dagster_project.systems.conversations.implicit import (
     ANSWERS,
     DENIES,
     INSISTS,
@@ -19,12 +19,12 @@ from dagster_project.signals.implicit import (
     detect,
     normalised,
 )
-from dagster_project.signals.implicit_acceptance import ACCEPTED, CONTINUED, NEUTRAL, OWN_REQUEST
-from dagster_project.signals.implicit_asks import ASKS, Ask
-from dagster_project.signals.implicit_patterns import COMPLAINTS, HARMLESS
-from dagster_project.signals.implicit_refusals import ABANDONED, REFUSALS
-from dagster_project.signals.implicit_reports import REPORTS
-from dagster_project.signals.implicit_rules import ANY_ASK, MORE, NOTHING, Rule, ready
+from dagster_project.systems.conversations.implicit_acceptance import ACCEPTED, CONTINUED, NEUTRAL, OWN_REQUEST
+from dagster_project.systems.conversations.implicit_asks import ASKS, Ask
+from dagster_project.systems.conversations.implicit_patterns import COMPLAINTS, HARMLESS
+from dagster_project.systems.conversations.implicit_refusals import ABANDONED, REFUSALS
+from dagster_project.systems.conversations.implicit_reports import REPORTS
+from dagster_project.systems.conversations.implicit_rules import ANY_ASK, MORE, NOTHING, Rule, ready
 
 QUERY = "Which tower in this town is the tallest?"
 STATEMENT = "It was built in 1931."

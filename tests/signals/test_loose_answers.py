@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dagster_project.signals.text_keys import loose_answers
+from dagster_project.columns.text_keys import loose_answers
 
 LINES = st.one_of(
     st.sampled_from(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.signals.reaction_text import FIELDS, MOST_LITERAL_CHARS, as_json, parsed
+from dagster_project.systems.reactions.reaction_text import FIELDS, MOST_LITERAL_CHARS, as_json, parsed
 
 SAID = {
     "turn_id": "turn_1",

@@ -11,10 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dagster_project.signals.reasoning import REASONING_TYPES, extract_reasoning
-from dagster_project.signals.reasoning_parts import TOOL_FORMS, ToolForm, tool_usage
-from dagster_project.signals.reasoning_patterns import PATTERNS, Pattern, ready, signal_pattern, signal_patterns
-from dagster_project.signals.reasoning_signals import answers_of
+from dagster_project.systems.distillation.reasoning import REASONING_TYPES, extract_reasoning
+from dagster_project.systems.distillation.reasoning_parts import TOOL_FORMS, ToolForm, tool_usage
+from dagster_project.systems.distillation.reasoning_patterns import (
+    PATTERNS,
+    Pattern,
+    ready,
+    signal_pattern,
+    signal_patterns,
+)
+from dagster_project.systems.distillation.reasoning_signals import answers_of
 
 TEXTS = tomllib.loads((Path(__file__).parent / "reasoning_texts.toml").read_text(encoding="utf-8"))
 JSON_COLUMNS = ("reasoning_steps", "tool_usage", "corrections", "principles")

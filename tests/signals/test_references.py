@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from dagster_project.signals import references as module
-from dagster_project.signals.references import RULES, Rule, _normalised, _ready, best_targets, refers_back
-from dagster_project.signals.similarity import load_model
+from dagster_project.columns.similarity import load_model
+from dagster_project.systems.conversations import references as module
+from dagster_project.systems.conversations.references import RULES, Rule, _normalised, _ready, best_targets, refers_back
 
 COLUMNS = ["reference_key", "rank", "turn_key", "score", "similarity"]
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)

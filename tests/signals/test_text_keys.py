@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dagster_project.signals.text_keys import SPACES, has_text, normal_answers, normal_prompts, prompt_keys
+from dagster_project.columns.text_keys import SPACES, has_text, normal_answers, normal_prompts, prompt_keys
 
 EVERY_SPACE = [chr(code) for code in range(sys.maxunicode + 1) if chr(code).isspace()]
 # Characters that normalising, lower case or trimming treat in some way of their own.

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dagster_project.signals.unseen_attempt import PATTERNS, SHOWN_BY, Pattern, talks_of_unseen_attempt
+from dagster_project.columns.unseen_attempt import PATTERNS, SHOWN_BY, Pattern, talks_of_unseen_attempt
 
 TEXTS = tomllib.loads((Path(__file__).parent / "unseen_attempt_texts.toml").read_text(encoding="utf-8"))
 LEAST_OF_EACH = 40

@@ -7,11 +7,11 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project import queries
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.columns import GLOSSARY
-from dagster_project.lake import Lake
-from dagster_project.tables import fit, store, store_days, store_query
+from dagster_project.engines import queries
+from dagster_project.engines.stored_tables import fit, store, store_days, store_query
+from dagster_project.lake.lake import Lake
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
 PARAMS = {

@@ -7,8 +7,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from dagster_project import queries
 from dagster_project.contracts import TABLES
+from dagster_project.engines import queries
 from tests.sql.harness import run_sql
 
 FILES = sorted(queries.SQL_FOLDER.glob("*/*.sql"))

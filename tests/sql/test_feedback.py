@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dagster_project import queries
+from dagster_project.engines import queries
 from tests.sql.harness import AS_OF, run_sql
 
 

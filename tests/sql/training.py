@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dagster_project import queries
+from dagster_project.engines import queries
 from tests.sql.harness import run_sql
 
 Rows = Sequence[dict[str, Any]]

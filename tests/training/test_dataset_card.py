@@ -5,9 +5,9 @@ from typing import Any
 
 import yaml
 
+from dagster_project.columns.templates import FIELDS, IDENTITY
 from dagster_project.training.anonymised import FIELDS as ANONYMISED_FIELDS
 from dagster_project.training.dataset_card import dataset_card
-from dagster_project.training.templates import FIELDS, IDENTITY
 
 
 def entry(config: str, split: str | None, rows: int) -> dict[str, Any]:

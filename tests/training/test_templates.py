@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagster_project.columns.templates import DISTILLATION, FEEDBACK, FIELDS, IDENTITY, context
 from dagster_project.contracts import TABLES
-from dagster_project.signals.feedback_keys import feedback_keys
-from dagster_project.sources.feedback import ENTRIES, canonical
-from dagster_project.sqlite_values import POLARS_TYPES
+from dagster_project.databases.sqlite_values import POLARS_TYPES
+from dagster_project.systems.feedback.keys import feedback_keys
+from dagster_project.systems.feedback.source import ENTRIES, canonical
 from dagster_project.training.release import json_lines
-from dagster_project.training.templates import DISTILLATION, FEEDBACK, FIELDS, IDENTITY, context
 
 SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
     "feedback_id": "f1",

@@ -1,0 +1,94 @@
+"""`gristmill evaluate`: how well a detector does on labels of your own. What it measures is in `evaluation`."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from dagster_project.systems.conversations.evaluation import Evaluation
+
+evaluate_app = typer.Typer(help="Measure a detector on labels of your own.", no_args_is_help=True)
+LONGEST_SHOWN = 100
+
+
+@evaluate_app.callback()
+def evaluate() -> None:
+    """Measure a detector on labels of your own."""
+
+
+@evaluate_app.command()
+def implicit(
+    file: Annotated[
+        Path,
+        typer.Argument(help="JSONL: prev_query, prev_response, next_message, label; source and more if there are."),
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False,
+    mistakes: Annotated[int, typer.Option(min=0, help="How many of the surest mistakes to show.")] = 10,
+    threshold: Annotated[
+        float, typer.Option(min=0, max=1, help="Similarity above which a request is repeated.")
+    ] = 0.80,
+    model: Annotated[str, typer.Option(help="wordllama, or package.module:factory of your own.")] = "wordllama",
+) -> None:
+    """Implicit feedback: precision, recall and F1 per label and source, a confusion matrix, the worst mistakes."""
+    from dagster_project.columns.similarity import load_model
+    from dagster_project.systems.conversations import evaluation
+
+    rows = evaluation.read_labelled(file)
+    decisions = evaluation.judged(rows, load_model(model), threshold)
+    sources, everything = evaluation.evaluate(decisions)
+    if as_json:
+        typer.echo(json.dumps(evaluation.as_json(sources, everything), indent=2))
+        return
+    for name, found in sources.items():
+        _print(_shown(name), found)
+    if len(sources) > 1:
+        _print("all sources (what annotators were asked may differ: read the sources first)", everything)
+    if mistakes:
+        _print_mistakes(evaluation.worst_mistakes(decisions, mistakes))
+
+
+def _print(title: str, found: "Evaluation") -> None:
+    typer.echo(f"{title}: {found.n:,} pairs" + (", labelled rejected or not" if found.binary else ""))
+    typer.echo(f"  {'':<10}{'precision':>10}{'recall':>9}{'f1':>9}  {'95 % interval':<16}{'support':>8}")
+    for name, scores in found.labels.items():
+        if found.binary and name in ("accepted", "neutral"):
+            continue  # the labels do not tell them apart
+        interval = "{:.3f}..{:.3f}".format(*scores.f1_interval) if scores.f1_interval else "-"
+        typer.echo(
+            f"  {name:<10}{scores.precision:>10.3f}{scores.recall:>9.3f}{scores.f1:>9.3f}"
+            f"  {interval:<16}{scores.support:>8,}"
+        )
+    names = list(found.confusion)
+    typer.echo(f"  {'labelled':<10}" + "".join(f"{'-> ' + name:>13}" for name in names))
+    for label, counts in found.confusion.items():
+        if any(counts.values()):
+            typer.echo(f"  {label:<10}" + "".join(f"{counts[name]:>13,}" for name in names))
+    typer.echo("")
+
+
+def _print_mistakes(wrong: "pl.DataFrame") -> None:
+    typer.echo("the surest mistakes:" if wrong.height else "no mistakes")
+    for row in wrong.iter_rows(named=True):
+        typer.echo(
+            f"  {row['feedback_confidence']:.2f} {row['feedback_status']}, labelled {row['label']}: {row['reason']}"
+            f" ({_shown(row['source'])})"
+        )
+        for who, text in (
+            ("asked", row["prev_query"]),
+            ("answer", row["prev_response"]),
+            ("then", row["next_message"]),
+        ):
+            typer.echo(f"    {who:<7} {_shown(text or '', from_end=who == 'answer')}")
+
+
+def _shown(text: str, from_end: bool = False) -> str:
+    from dagster_project.columns.printable import one_line
+
+    line = one_line(text)
+    if len(line) <= LONGEST_SHOWN:
+        return line
+    return "..." + line[-LONGEST_SHOWN:] if from_end else line[:LONGEST_SHOWN] + "..."

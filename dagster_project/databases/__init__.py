@@ -1,0 +1,1 @@
+"""A source database and its kinds: SQLite, Postgres."""

@@ -1,0 +1,81 @@
+"""Storing a table: every row passes its contract, then goes to Parquet; frames batch by batch, queries by DuckDB itself.
+
+A call of Pandera costs the same for a row as for thousands: rows of several small days are checked together.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from dagster_project.contracts import TABLES
+from dagster_project.contracts.stored_tables import check_file, checked
+from dagster_project.engines import queries
+from dagster_project.lake.lake import Lake
+
+CHECKED_TOGETHER = 50_000  # rows, where they come in smaller pieces
+
+
+def fit(table: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with exactly the contract's columns and types, checked."""
+    return checked(TABLES[table], shaped(table, rows))
+
+
+def shaped(table: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with exactly the contract's columns and types."""
+    return rows.select(
+        pl.col(name).cast(dtype) + 0.0 if dtype == pl.Float64 else pl.col(name).cast(dtype)  # no -0.0 (G2)
+        for name, dtype in TABLES[table].polars_schema.items()
+    )
+
+
+class CheckedTogether:
+    """Checks rows that are written in small pieces once there are many. Of long texts, which have no rule but not to be
+    null, it keeps just whether they are."""
+
+    def __init__(self, table: str) -> None:
+        self._table = TABLES[table]
+        long_texts = pl.col(name for name, meaning in self._table.meanings.items() if meaning.is_long_text)
+        self._stand_ins = pl.when(long_texts.is_not_null()).then(pl.lit("")).name.keep()
+        self._waiting: list[pl.DataFrame] = []
+
+    def add(self, rows: pl.DataFrame) -> None:
+        self._waiting.append(rows.with_columns(self._stand_ins))
+        if sum(some.height for some in self._waiting) >= CHECKED_TOGETHER:
+            self.finish()
+
+    def finish(self) -> None:
+        """Check what waits; nothing is published before."""
+        if self._waiting:
+            checked(self._table, pl.concat(self._waiting))
+        self._waiting = []
+
+
+def store(lake: Lake, table: str, batches: Iterable[pl.DataFrame], partition: str = "") -> int:
+    """Check and write a partition; returns its rows. An empty partition of a partitioned table has no file."""
+    with lake.replacing(table, partition, TABLES[table].file_layout) as writer:
+        for batch in batches:
+            if batch.height:
+                writer.write(fit(table, batch).to_arrow())
+    return writer.rows
+
+
+def store_days(lake: Lake, table: str, rows: pl.DataFrame) -> None:
+    """Check rows of several whole days once, and write each day."""
+    for (day,), day_rows in fit(table, rows).partition_by("event_date", as_dict=True, maintain_order=True).items():
+        write(lake, table, day_rows, f"event_date={day}")
+
+
+def write(lake: Lake, table: str, fitted: pl.DataFrame, partition: str) -> None:
+    """Write rows that were checked with others."""
+    with lake.replacing(table, partition, TABLES[table].file_layout) as writer:
+        writer.write(fitted.to_arrow())
+
+
+def store_query(lake: Lake, table: str, params: Mapping[str, Any], memory_limit_mb: int, partition: str = "") -> int:
+    """Let the table's query write its partition, and check the file; returns its rows."""
+    file = lake.staged_file(table, partition)
+    rows = queries.write(lake, table, params, TABLES[table].select_list, file, memory_limit_mb)
+    check_file(TABLES[table], file)
+    lake.adopt(table, partition, file, rows)
+    return rows

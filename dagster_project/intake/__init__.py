@@ -1,0 +1,1 @@
+"""Which days, which rows: dated tables, whole tables, quarantine, accounts."""

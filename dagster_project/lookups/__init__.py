@@ -1,0 +1,1 @@
+"""What only reads: status, stats, why, queries."""

@@ -1,0 +1,293 @@
+"""One run on a home: the lock, the open sources, as_of, and the lake with what this run stages.
+
+Everything a stage may look at hangs here; nothing of it knows about Dagster.
+"""
+
+import contextlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from types import TracebackType
+from typing import Any, Literal
+from uuid import uuid4
+
+from dagster_project.config import Config
+from dagster_project.contracts import TABLES
+from dagster_project.databases.look_cache import LookCache
+from dagster_project.databases.opening import open_database
+from dagster_project.databases.plain_files import size_of
+from dagster_project.databases.sqlite import TableSpec
+from dagster_project.errors import GristmillError, Misused
+from dagster_project.intake.days import OpenFile, Seen, look, remembered
+from dagster_project.lake.damage import set_aside
+from dagster_project.lake.lake import Catalog, Lake
+from dagster_project.lake.lock import check_free_space, home_lock
+from dagster_project.lake.placing import Move, check_places
+from dagster_project.run import nothing_new
+from dagster_project.run.missing_files import check_lost_rows, missing_files, told, with_missing_defaults
+from dagster_project.run.record import GOOD, RunRecord
+from dagster_project.systems.conversations import source as conversations
+from dagster_project.systems.distillation import source as distillation
+from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.reactions import source as reactions
+from dagster_project.systems.sessions import source as sessions
+
+DATED_SPECS: dict[str, TableSpec] = {
+    "raw_feedback__entries": feedback.ENTRIES, **distillation.DATED, **conversations.DATED,
+    **reactions.DATED, **sessions.DATED,
+}  # fmt: skip
+SIGNALLING = ("feedback", "conversations", "reactions", "sessions")  # systems whose users say something (N)
+FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asked of this run. Without days, semantics G7 decides what is read again."""
+
+    as_of: datetime | Literal["now"] | None = None
+    full: bool = False
+    days: tuple[date, date] | None = None
+    wait_seconds: float = 0.0
+
+    def includes(self, day: date) -> bool:
+        """Whether this day was asked for."""
+        return self.days is not None and self.days[0] <= day <= self.days[1]
+
+
+@dataclass
+class MillRun:
+    """Use as a context manager; leaving it releases everything. Publishing is `warehouse.publish`'s."""
+
+    config: Config
+    choice: Choice = field(default_factory=Choice)
+    began: datetime = field(default_factory=lambda: datetime.now(UTC))  # the run's one look at the clock (G2)
+    report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
+    accounts: dict[str, Any] = field(default_factory=dict)  # raw table -> what the run did with it
+    state_moves: list[Move] = field(default_factory=list)  # what the publication puts into the state (G12)
+    started_by: str | None = None  # who asked for the run; None: it is no run of the pipeline, and not put down as one
+    run_id: str = field(default_factory=lambda: str(uuid4()))
+    wanted: set[str] | None = None  # the tables that belong to this run; all if nobody has said ...
+    results: dict[str, Any] = field(default_factory=dict)  # table -> what is told of it
+    brought: set[str] = field(
+        default_factory=set
+    )  # ... and those it has brought up to as_of: all, or it does not publish
+    release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
+
+    def __enter__(self) -> "MillRun":
+        self._stack = contextlib.ExitStack()
+        self.record = RunRecord(self.config.home, self.run_id, self.started_by, self.began)
+        self._as_of: datetime | None = None
+        self.as_of_choice = ""
+        try:
+            self._open()
+        except BaseException as error:
+            self._leave(error)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Let go of everything, the home last: what came of the run is put down before the next one begins."""
+        is_good = self.record.outcome in GOOD
+        with self._stack:
+            self.record.end(
+                error, as_of=self._as_of, as_of_choice=self.as_of_choice, full=self.choice.full, days=self.choice.days,
+                publication=self.lake.published.publication if is_good else None,
+                missing_files=told(self.missing, self.lake.published) if is_good else None,
+                release_cpu_seconds=self.release_cpu_seconds,
+            )  # fmt: skip
+            if is_good and not self.is_in_the_past:
+                nothing_new.remember(self.lake.home, self._picture())
+
+    def _picture(self) -> nothing_new.Picture | None:
+        """By which the next run can tell that there is nothing new; None where it could not be sure."""
+        if self.missing or self._looked is None or self._looked != nothing_new.look_at_inputs(self._configured):
+            return None
+        held = [day for seen in self._seen.values() for day in seen.dates]
+        later = min((day for day in held if day >= self.as_of.date()), default=None)
+        if not held:  # as_of is the start of today, whichever day that is
+            later = self.as_of.date()
+        published, asked = self.lake.published, self.choice.as_of
+        return nothing_new.Picture(
+            inputs=self._looked,
+            made=nothing_new.look_at_what_was_made(self.lake.home, published.snapshot),
+            as_of=self.as_of.isoformat(),
+            asked_as_of=asked.isoformat() if isinstance(asked, datetime) else asked,
+            next_day=str(later) if later else None,
+            publication=published.publication,
+            snapshot=published.snapshot,
+            release=published.release.get("name"),
+        )
+
+    def _open(self) -> None:
+        home = self.config.home
+        self._as_of, self.as_of_choice = self._asked_as_of()
+        self._check_sources()
+        self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
+        check_places(home, ["runs"], [])
+        self.record.begin(full=self.choice.full, days=self.choice.days)
+        self.lake = Lake(home)
+        self.lake.recover()
+        self._stack.callback(self.lake.sweep)
+        self._looked = nothing_new.look_at_inputs(self.config)
+        self._configured = self.config
+        self.config = with_missing_defaults(self.config, self.lake.catalog)
+        self.missing = missing_files(self.config, self.lake.catalog)
+        self.looks = LookCache(home)
+        self._files: dict[str, list[OpenFile]] = {}
+        self._seen: dict[str, Seen] = {}
+        self.damage = set_aside(self.lake, self.choice.full)
+        if self.damage.files and self.is_in_the_past:
+            raise GristmillError(
+                f"files of {self.lake.folder} are damaged: `gristmill run` comes first, it makes them again"
+            )
+        check_lost_rows(self.missing, self.damage.files, self.lake.published)
+        files = [file for files in self.config.sources.values() for file in files if file.address is None]
+        source_bytes = sum(size_of(file.path) for file in files)
+        is_first = self.choice.full or not self.lake.catalog.publication
+        check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
+
+    def _check_sources(self) -> None:
+        """Told before anything is made: there must be something to read, or to keep, or to take out."""
+        home, catalog = self.config.home, Catalog.read(self.config.home / "lake" / "catalog.json")
+        config = with_missing_defaults(self.config, catalog)
+        missing = missing_files(config, catalog)
+        is_emptied = self.config.taken_out and catalog.sources
+        if not any(config.sources.values()) and not is_emptied:
+            raise GristmillError(
+                f"no source is configured and {home / 'sources'} has none: "
+                "set GRISTMILL_FEEDBACK or write gristmill.toml, or try `gristmill demo`"
+            )
+        is_any_there = len(missing) < sum(map(len, config.sources.values()))
+        if not is_any_there and not is_emptied and not any(found.is_held for found in missing):
+            paths = ", ".join(str(found.file.path) for found in missing)
+            raise GristmillError(
+                f"none of the configured sources is there, and nothing was ever read from them: {paths}"
+            )
+
+    def missing_of(self, system: str) -> dict[str, int]:
+        """The files of a system that are missing (G13), with their place among all of them."""
+        return {found.file.label: found.file.order for found in self.missing if found.system == system}
+
+    def _open_files(self, system: str) -> list[OpenFile]:
+        return [
+            OpenFile(
+                label=file.label,
+                order=file.order,
+                database=self._stack.enter_context(
+                    contextlib.closing(open_database(file, self.config.busy_timeout_seconds))
+                ),
+                options={"rating_scale": file.rating_scale, "tenant": file.tenant or "", "project": file.project or ""},
+            )
+            for file in self.config.sources[system]
+            if file.label not in self.missing_of(system)
+        ]
+
+    def check_whole(self) -> None:
+        """G14: nothing is published in which a table's inputs are older than as_of."""
+        if behind := sorted((set(TABLES) if self.wanted is None else self.wanted) - self.brought):
+            others = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
+            raise GristmillError(
+                f"{behind[0]}{others} did not take part in this run, so nothing was published: "
+                "run everything (`gristmill run`, or the job `refresh`)"
+            )
+
+    # --- the sources ---------------------------------------------------------------------------------------------
+
+    def files(self, system: str, table: str | None = None) -> list[OpenFile]:
+        """The open databases of a system; with `table`, those that have this optional table."""
+        if system not in self._files:
+            self._files[system] = self._open_files(system)
+        return [file for file in self._files[system] if table is None or table in file.database.tables]
+
+    def files_with(self, spec: TableSpec) -> list[OpenFile]:
+        """The open databases a table is read from."""
+        return self.files(spec.system, spec.name if spec.is_optional else None)
+
+    def seen(self, asset: str) -> Seen:
+        """Fingerprints of a dated table, taken once in the run's own read transactions."""
+        if asset not in self._seen:
+            spec = DATED_SPECS[asset]
+            seen = look(self.files_with(spec), spec, self.looks)
+            stored = self.lake.catalog.sources.get(asset, {}).get("days", {})
+            self._seen[asset] = remembered(seen, stored, self.missing_of(spec.system))
+        return self._seen[asset]
+
+    def close_sources(self) -> None:
+        """Let go of the sources once they are read: a database that is not in WAL mode keeps its writers waiting."""
+        _ = self.as_of  # looked up while the sources can still tell
+        for files in self._files.values():
+            for file in files:
+                file.database.close()
+        self._files = {system: [] for system in self._files}
+
+    # --- as_of (G2) ------------------------------------------------------------------------------------------------
+
+    @property
+    def as_of(self) -> datetime:
+        """As given, else the end of the newest day that is over; `as_of_choice` says how it was chosen."""
+        if self._as_of is None:
+            self._as_of, self.as_of_choice = self._default_as_of()
+        return self._as_of
+
+    def _asked_as_of(self) -> tuple[datetime | None, str]:
+        """Nothing after the moment the run begins: a typo must not freeze days or release weeks early."""
+        asked = self.choice.as_of
+        if asked == "now":
+            return self.began, "now"
+        if asked and asked > self.began:
+            raise Misused(
+                f"as-of {asked:%Y-%m-%dT%H:%M:%SZ} has not come yet, it is {self.began:%Y-%m-%dT%H:%M:%SZ}: "
+                "leave it out for the newest day that is over, or say `now`"
+            )
+        return asked, "as given"
+
+    def _default_as_of(self) -> tuple[datetime, str]:
+        """Today is not over: a nightly run never takes a piece of it for a whole day."""
+        today = self.began.date()
+        newest = max((day for asset in DATED_SPECS for day in self.seen(asset).dates if day < today), default=None)
+        if newest is None:
+            return datetime.combine(today, time(), UTC), "no source holds a day that is over, so the start of today"
+        return datetime.combine(newest + timedelta(days=1), time(), UTC), "the end of the newest day that is over"
+
+    @property
+    def is_in_the_past(self) -> bool:
+        """An older as_of than the published one: the run writes its release and touches nothing else (G2).
+
+        But a run that was asked for nothing follows its sources: if their newest days are gone, they go here too. They are
+        not gone where a piece of today was published and the sources still hold it.
+        """
+        if self.lake.published.as_of is None:
+            return False
+        published = datetime.fromisoformat(self.lake.published.as_of)
+        if self.choice.as_of is not None or self.as_of >= published:
+            return self.as_of < published
+        days = (day for asset in DATED_SPECS for day in self.seen(asset).dates)
+        return any(self.as_of.date() <= day and datetime.combine(day, time(), UTC) < published for day in days)
+
+    @property
+    def release_date(self) -> date:
+        """The last day as_of covers."""
+        return (self.as_of - timedelta(microseconds=1)).date()
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """What SQL files may bind."""
+        settings = (
+            "min_weight",
+            "low_tier",
+            "ready_score",
+            "auto_ready",
+            "synthetic_pairs",
+            "review_corrections",
+            "sample_rate",
+        )
+        chosen = {name: getattr(self.config, name) for name in settings}
+        shares = self.config.satisfaction_shares or {system: 1 / len(SIGNALLING) for system in SIGNALLING}
+        chosen["satisfaction_shares"] = json.dumps(shares, sort_keys=True)
+        return {"as_of": self.as_of, "release_date": self.release_date, **chosen}

@@ -1,0 +1,58 @@
+"""What waits at the source: days that look different from when they were read (G7). Reads only, holds no lock."""
+
+import contextlib
+import hashlib
+import json
+from datetime import date, timedelta
+
+from dagster_project.config import Config
+from dagster_project.databases.look_cache import LookCache
+from dagster_project.databases.opening import open_database
+from dagster_project.intake import days as intake
+from dagster_project.intake.days import OpenFile
+from dagster_project.lake.lake import Catalog
+from dagster_project.run.mill_run import DATED_SPECS
+from dagster_project.run.missing_files import missing_files, with_missing_defaults
+
+
+def changed_days(config: Config) -> dict[date, str]:
+    """Each changed day with a digest of how it looks now: the same change asks for the same run only once.
+
+    Files that are missing look as they did (G13): what waits is what the others hold.
+    """
+    catalog = Catalog.read(config.home / "lake" / "catalog.json")
+    config = with_missing_defaults(config, catalog)
+    gone = {(found.system, found.file.label) for found in missing_files(config, catalog)}
+    changes: dict[date, str] = {}
+    with contextlib.ExitStack() as stack:
+        for asset, spec in DATED_SPECS.items():
+            files = [
+                OpenFile(
+                    file.label,
+                    file.order,
+                    stack.enter_context(contextlib.closing(open_database(file, config.busy_timeout_seconds))),
+                )
+                for file in config.sources[spec.system]
+                if (spec.system, file.label) not in gone
+            ]
+            if spec.is_optional:
+                files = [file for file in files if spec.name in file.database.tables]
+            stored = catalog.sources.get(asset, {}).get("days", {})
+            missing = {label for system, label in gone if system == spec.system}
+            seen = intake.remembered(intake.look(files, spec, LookCache(config.home)), stored, missing)
+            accounts = {day: entry for day, entry in stored.items() if day != intake.UNDATED}
+            for day in intake.changed_days(seen, accounts):
+                look = json.dumps([asset, seen.as_stored(day)]) + changes.get(day, "")
+                changes[day] = hashlib.sha256(look.encode()).hexdigest()[:16]
+    return dict(sorted(changes.items()))
+
+
+def ranges(days: list[date]) -> list[tuple[date, date]]:
+    """Neighbouring days as ranges, so that one run takes each."""
+    found: list[tuple[date, date]] = []
+    for day in sorted(days):
+        if found and day - found[-1][1] == timedelta(days=1):
+            found[-1] = (found[-1][0], day)
+        else:
+            found.append((day, day))
+    return found

@@ -1,1 +1,0 @@
-"""Pure text logic: functions from columns to columns, one row or one session at a time."""

@@ -1,0 +1,1 @@
+"""The five systems, a room each: source, schema, intake, logic, lookups."""

@@ -1,0 +1,1 @@
+"""Turns of conversations and what the next message says of them (seed 1)."""

@@ -1,0 +1,54 @@
+"""What a user may ask about turns without running anything: why one counts as rejected, accepted or neutral. Reads only."""
+
+from typing import Any
+
+import polars as pl
+
+from dagster_project.lake.lake import Lake
+from dagster_project.systems.conversations.source import DATED
+from dagster_project.systems.distillation.lookups import where
+
+SHOWN = (
+    "turn_key", "turn_id", "user_id", "session_id", "occurred_at", "feedback_status", "feedback_confidence",
+    "correction_type", "reason", "detected_in_turn", "detected_at", "similarity", "source_status", "validation_outcome",
+    "quality_score", "satisfaction_score", "ranking_score", "is_reusable", "consecutive_rejections",
+)  # fmt: skip
+
+
+def stories(lake: Lake, wanted: str) -> list[dict[str, Any]]:
+    """A turn by its key, or every user's turn of that id (turn_000012)."""
+    rows = where(lake, "core__turns", (pl.col("turn_key") == wanted) | (pl.col("turn_id") == wanted)).sort("turn_key")
+    return [_story(lake, row) for row in rows.rows(named=True)]
+
+
+def dated(lake: Lake, wanted: str) -> Any:
+    """When a turn is dated that was read but is not before as_of; null if there is none."""
+    for table in DATED:
+        rows = where(lake, table, pl.col("turn_key") == wanted)
+        if rows.height:
+            return rows["occurred_at"][0]
+    return None
+
+
+def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
+    key = row["turn_key"]
+    pair = where(lake, "core__turn_pairs", pl.col("turn_key") == key).row(0, named=True)
+    following = _source(lake, pair["next_turn_key"])
+    is_about = (pl.col("message_turn_key") == key) | (pl.col("target_turn_key") == key)
+    signals = where(lake, "core__machine_signals", is_about).sort("message_turn_key")
+    return {
+        "source_row": {name: value for name, value in (_source(lake, key) or {}).items() if value not in (None, [])},
+        "derived": {name: row[name] for name in SHOWN},
+        "next_message": following["query"] if following else None,
+        "machine_signals": signals.rows(named=True),
+    }
+
+
+def _source(lake: Lake, turn_key: str | None) -> dict[str, Any] | None:
+    if turn_key is None:
+        return None
+    for table in DATED:
+        rows = where(lake, table, pl.col("turn_key") == turn_key)
+        if rows.height:
+            return rows.row(0, named=True)
+    return None

@@ -1,0 +1,1 @@
+"""Answers distilled from a teacher (seed 2)."""

@@ -1,0 +1,1 @@
+"""User feedback (seed 0)."""

@@ -1,0 +1,137 @@
+"""The feedback table by day: its rules put together, texts filled in, its keys computed while the text is in memory.
+
+What `responses` knows decides about rows of any day: it may fill in their texts (F1) and it makes orphans. Where it changed,
+the days whose rows it would treat otherwise now are read again.
+"""
+
+from datetime import date
+
+import polars as pl
+
+from dagster_project.code_identity import code_identity
+from dagster_project.columns.text_keys import has_text
+from dagster_project.engines.stored_tables import store_days
+from dagster_project.intake.days import DatedTable, OpenFile
+from dagster_project.intake.raw_tables import (
+    QUARANTINE,
+    Account,
+    DatedIntake,
+    as_it_is,
+    bring_snapshot_up_to_date,
+    unknown_words,
+)
+from dagster_project.intake.relations import ORPHAN_RESPONSE, to_responses
+from dagster_project.lake import parquet
+from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.feedback import schema as schemas
+from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.feedback.keys import feedback_keys
+from dagster_project.systems.feedback.response_texts import NOWHERE, RESPONSES, TEXTS, ResponseTexts
+from dagster_project.writeback.ledger import FEEDBACK, read_ledger, undo_own_writes
+
+ENTRIES, KEYS = "raw_feedback__entries", "core__feedback_keys"
+VOCABULARIES = {
+    "domain": feedback.DOMAINS, "correction_type": feedback.CORRECTION_TYPES, "flag_type": feedback.FLAG_TYPES,
+}  # fmt: skip
+# Tables that are not kept by day: what they are, what is refused of them, whether files are united by key, what makes a
+# batch canonical.
+SNAPSHOTS = {
+    RESPONSES: (feedback.RESPONSES, schemas.RESPONSES, True, feedback.canonical_response),
+    "raw_feedback__stored_aggregates": (feedback.STORED_AGGREGATES, schemas.STORED_AGGREGATES, False, as_it_is),
+    "raw_feedback__stored_sessions": (feedback.STORED_SESSIONS, schemas.STORED_SESSIONS, False, as_it_is),
+}
+
+
+def bring_feedback_up_to_date(run: MillRun) -> Account:
+    responses = ResponseTexts(run.lake)
+    known = known_responses(run, responses)
+    ledger = read_ledger(run.lake.home, FEEDBACK)
+
+    def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
+        own = undo_own_writes(FEEDBACK, ledger, rows, file.label)
+        return responses.filled(feedback.canonical(own, file.options["rating_scale"]))
+
+    def store_kept(rows: pl.DataFrame) -> None:
+        store_days(run.lake, ENTRIES, rows)
+        store_days(run.lake, KEYS, feedback_keys(rows, run.config.split_key))
+        run.report(ENTRIES, rows.height)
+
+    table = DatedTable(feedback.ENTRIES, canonical, schemas.ENTRIES, feedback.REWRITTEN, to_responses(known))
+    scales = {file.label: file.rating_scale for file in run.config.sources["feedback"]}
+    settings = f"{run.config.split_key} {scales}"
+    work = DatedIntake(run, ENTRIES, table, store_kept, code_identity(__name__), [KEYS], settings)
+    judged_by = run.lake.catalog.sources.get(ENTRIES, {}).get("responses")
+    stale = _refused_otherwise(work, responses, known)
+    if judged_by != _version(run):
+        stale |= _kept_otherwise(run, responses, known)
+    account = work.bring_up_to_date(stale)
+    stored = run.lake.catalog.sources[ENTRIES]
+    # a run of some days may have left others behind: the next one looks again
+    stored["responses"] = _version(run) if stale <= work.read_so_far else None
+    known_words = run.lake.published.sources.get(ENTRIES, {}).get("unknown_words")
+    is_changed = work.is_stale or account.changed_days or known_words is None
+    stored["unknown_words"] = unknown_words(run, ENTRIES, VOCABULARIES) if is_changed else known_words
+    account.unknown_words = stored["unknown_words"]
+    run.accounts[ENTRIES] = account
+    return account
+
+
+def bring_feedback_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
+    """A table of the system that is not kept by day."""
+    spec, schema, is_united, mend = SNAPSHOTS[asset]
+    return bring_snapshot_up_to_date(run, asset, spec, schema, is_united, code_identity(__name__), mend)
+
+
+def known_responses(run: MillRun, responses: ResponseTexts) -> pl.Series | None:
+    """Ids the source's `responses` table knows, refused rows of it included; null where there is no such table (F1)."""
+    was_there = {*run.lake.catalog.sources.get(RESPONSES, {}).get("files", {})} & {*run.missing_of("feedback")}
+    if not run.files("feedback", feedback.RESPONSES.name) and not was_there:
+        return None
+    partitions = [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{RESPONSES}/")]
+    refused = [parquet.read(path, columns=["key"])["key"] for path in run.lake.files(QUARANTINE, partitions)]
+    return pl.concat([responses.index["response_id"], *refused]).drop_nulls().unique().rename("response_id")
+
+
+def _refused_otherwise(work: DatedIntake, responses: ResponseTexts, known: pl.Series | None) -> set[date]:
+    """Days with a refused row that is an orphan, or lacks a text, and would not be now; or the other way round."""
+    refused = work.quarantined().with_columns(
+        pl.col("row").str.json_path_match(f"$.{column}").alias(column) for column in ("response_id", *TEXTS)
+    )
+    told = responses.of(refused["response_id"].drop_nulls())
+    refused = refused.join(told.select("response_id", "query", "response"), on="response_id", how="left")
+
+    def was(reason: str) -> pl.Expr:
+        return pl.col("reasons").list.contains(reason)
+
+    # a response_id that could not be read names nobody
+    is_named = (
+        was(ORPHAN_RESPONSE) | ~pl.col("reasons").list.eval(pl.element().str.ends_with(":response_id")).list.any()
+    )
+    is_orphan = pl.lit(False) if known is None else ~pl.col("response_id").is_in(known.implode())
+    changes = [is_named & (was(ORPHAN_RESPONSE) != is_orphan)]
+    changes += [
+        pl.col(column).is_null() & (was(f"missing:{column}") == (is_named & has_text(other)))
+        for column, other in TEXTS.items()
+    ]
+    changed = refused.filter(pl.any_horizontal(change.fill_null(False) for change in changes))
+    return set(changed["event_date"].drop_nulls().to_list())
+
+
+def _kept_otherwise(run: MillRun, responses: ResponseTexts, known: pl.Series | None) -> set[date]:
+    """Days with a row that became an orphan, or that was filled, or not, from another row of `responses` than there is now."""
+    files = run.lake.files(ENTRIES)
+    if not files:
+        return set()
+    rows = parquet.scan(files).select("response_id", "event_date", "filled_from")
+    hashes = responses.index.lazy().select("response_id", "response_hash")
+    lacking = rows.filter(pl.col("filled_from").is_not_null()).join(hashes, on="response_id", how="left")
+    changed = [lacking.filter(pl.col("filled_from") != pl.col("response_hash").fill_null(NOWHERE))]
+    if known is not None:
+        changed.append(rows.join(known.to_frame().lazy(), on="response_id", how="anti"))
+    days = [some.select(pl.col("event_date").unique()).collect(engine="streaming") for some in changed]
+    return set(pl.concat(days)["event_date"].to_list())
+
+
+def _version(run: MillRun) -> list[list[str | int]]:
+    """Which `responses` the lake holds, as JSON gives it back."""
+    return [list(version) for version in run.lake.versions(RESPONSES)]

@@ -1,0 +1,1 @@
+"""Reactions to turns (seed 3)."""

@@ -1,0 +1,1 @@
+"""AI sessions and their reviews (seed 4)."""

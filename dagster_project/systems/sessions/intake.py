@@ -1,0 +1,199 @@
+"""AI sessions and their feedback by day, their documents and outputs as they are: rules put together, orphans found.
+
+Feedback belongs to a session the source has, refused rows included, or that the archive keeps (S3). Sessions come and go after
+their feedback was read, so every run looks again at the days whose feedback would be judged otherwise now.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+import polars as pl
+
+from dagster_project.code_identity import code_identity
+from dagster_project.contracts import TABLES
+from dagster_project.databases.sqlite_values import TableSpec
+from dagster_project.engines.stored_tables import store_days
+from dagster_project.intake.days import DatedTable, OpenFile
+from dagster_project.intake.raw_tables import QUARANTINE, Account, DatedIntake, bring_snapshot_up_to_date
+from dagster_project.intake.relations import ORPHAN_SESSION, OTHER_TENANT, TO_SESSIONS
+from dagster_project.lake import parquet
+from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.sessions import output_edits
+from dagster_project.systems.sessions import schema as schemas
+from dagster_project.systems.sessions import source as sessions
+from dagster_project.systems.sessions.state import SessionState
+
+SESSIONS, FEEDBACK, OUTPUTS = "raw_sessions__sessions", "raw_sessions__feedback", "raw_sessions__outputs"
+WORDS = {
+    "error_categories": (*sessions.CATEGORIES, *sessions.WEB_CATEGORIES),
+    "output_issues": sessions.ISSUES,
+}
+
+
+def bring_sessions_up_to_date(run: MillRun, asset: str) -> Account:
+    """One dated table of the system."""
+    return {SESSIONS: _bring_sessions, FEEDBACK: _bring_feedback}[asset](run)
+
+
+def _bring_sessions(run: MillRun) -> Account:
+    def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
+        return _sampled(run, sessions.canonical_sessions(rows), "id")
+
+    table = DatedTable(sessions.SESSIONS, canonical, schemas.SESSIONS)
+    account = _intake(run, SESSIONS, table).bring_up_to_date(set())
+    return _accounted(run, SESSIONS, account)
+
+
+def _bring_feedback(run: MillRun) -> Account:
+    known = known_sessions(run)
+
+    def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
+        rows = _sampled(run, sessions.canonical_feedback(rows), "session_id")
+        is_in_sample = pl.col("is_sampled") if "is_sampled" in rows.columns else pl.lit(True)
+        return _with_session(rows, known).with_columns(is_in_sample.alias("is_in_sample"))
+
+    table = DatedTable(sessions.FEEDBACK, canonical, schemas.FEEDBACK, relations=TO_SESSIONS)
+    work = _intake(run, FEEDBACK, table)
+    account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
+    known_words = run.lake.published.sources.get(FEEDBACK, {}).get("unknown_words")
+    if work.is_stale or account.changed_days or known_words is None:
+        known_words = _unknown_words(run, WORDS)
+    run.lake.catalog.sources[FEEDBACK]["unknown_words"] = account.unknown_words = known_words
+    return _accounted(run, FEEDBACK, account)
+
+
+def _intake(run: MillRun, asset: str, table: DatedTable) -> DatedIntake:
+    def store_kept(rows: pl.DataFrame) -> None:
+        store_days(run.lake, asset, rows)
+        run.report(asset, rows.height)
+
+    return DatedIntake(run, asset, table, store_kept, code_identity(__name__), settings=f"{run.config.sample_rate}")
+
+
+def _accounted(run: MillRun, asset: str, account: Account) -> Account:
+    shapes = [file.database.shape(sessions.DATED[asset]) for file in run.files("sessions")]
+    account.missing_columns = _really_missing(account.missing_columns, [shape.missing for shape in shapes])
+    run.accounts[asset] = account
+    return account
+
+
+def _really_missing(missing: Sequence[str], by_file: Sequence[Sequence[str]]) -> list[str]:
+    """Without those that every file has under their other spelling."""
+    other = {**sessions.SPELLINGS, **{new: old for old, new in sessions.SPELLINGS.items()}}
+    is_spelled = {c: all(c not in lacks or other[c] not in lacks for lacks in by_file) for c in missing if c in other}
+    return [column for column in missing if not is_spelled.get(column)]
+
+
+def _sampled(run: MillRun, rows: pl.DataFrame, key: str) -> pl.DataFrame:
+    rate = run.config.sample_rate
+    return rows if rate == 1 else rows.with_columns(sessions.is_sampled(rows[key], rate).alias("is_sampled"))
+
+
+# --- whose feedback it is ----------------------------------------------------------------------------------------
+
+
+def known_sessions(run: MillRun) -> pl.DataFrame:
+    """`session_id` and `session_tenant_id` of every session: those read, those refused, those the archive keeps.
+
+    One that is known twice is judged by the first: what the source says now.
+    """
+    shape = {"session_id": pl.String, "session_tenant_id": pl.String}
+    files = run.lake.files(SESSIONS)
+    parts = [pl.DataFrame(schema=shape)]
+    if files:
+        kept = parquet.scan(files)
+        parts.append(kept.select(session_id="id", session_tenant_id="tenant_id").collect())
+    refused = run.lake.files(QUARANTINE, [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{SESSIONS}/")])
+    if refused:
+        rows = parquet.read(refused, columns=["key", "row"])
+        tenant = pl.col("row").str.json_path_match("$.tenant_id")
+        parts.append(rows.select(session_id="key", session_tenant_id=tenant).drop_nulls("session_id"))
+    archived = SessionState(run.lake.home).archived()
+    if archived is not None:
+        parts.append(archived.select("session_id", session_tenant_id="tenant_id").collect())
+    return pl.concat(parts)
+
+
+def _with_session(rows: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """Beside each feedback whether its session is known, and whose it is. Looks the few up among the many."""
+    meant = known.filter(pl.col("session_id").is_in(rows["session_id"].unique().implode()))
+    meant = meant.unique("session_id", keep="first", maintain_order=True).with_columns(pl.lit(True).alias("is_known"))
+    joined = rows.join(meant, on="session_id", how="left", maintain_order="left")
+    return joined.with_columns(pl.col("is_known").fill_null(False))
+
+
+def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFrame) -> set[date]:
+    """Days with feedback whose session has come, gone or changed hands since it was judged."""
+    refused = work.quarantined().with_columns(
+        pl.col("row").str.json_path_match("$.session_id").alias("session_id"),
+        pl.col("row").str.json_path_match("$.tenant_id").alias("tenant_id"),
+        *(pl.col("reasons").list.contains(reason).alias(f"was {reason}") for reason in (ORPHAN_SESSION, OTHER_TENANT)),
+    )
+    # of a value that could not be read nothing can be said, then or now
+    blamed = pl.col("reasons").list.eval(pl.element().str.split(":").list.last())
+    is_read = {c: ~blamed.list.contains(c) for c in ("session_id", "tenant_id")}
+    now = _with_session(refused, known)
+    is_orphan = ~pl.col("is_known") & pl.lit(sessions.is_sampled(now["session_id"], run.config.sample_rate))
+    is_mismatch = (pl.col("tenant_id") != pl.col("session_tenant_id")).fill_null(False)
+    is_other = (
+        pl.when(pl.col(f"was {ORPHAN_SESSION}") | is_read["session_id"]).then(
+            pl.col(f"was {ORPHAN_SESSION}") != is_orphan
+        )
+        | pl.when(pl.col(f"was {OTHER_TENANT}") | is_read["tenant_id"]).then(
+            pl.col(f"was {OTHER_TENANT}") != is_mismatch
+        )
+    ).fill_null(False)
+    days = set(now.filter(is_other)["event_date"].drop_nulls().to_list())
+    files = run.lake.files(FEEDBACK)
+    published = [(p, stored.version) for p, stored in sorted(run.lake.published.tables.get(SESSIONS, {}).items())]
+    if files and run.lake.versions(SESSIONS) != published:
+        kept = parquet.scan(files).select("session_id", "tenant_id", "event_date")
+        good = (
+            known.lazy()
+            .unique("session_id", keep="first", maintain_order=True)
+            .select("session_id", pl.col("session_tenant_id").alias("tenant_id"), pl.lit(True).alias("is_good"))
+        )
+        # of a refused session without a readable tenant the tenant is anyone's
+        anyone = good.filter(pl.col("tenant_id").is_null()).select("session_id")
+        lost = kept.join(good, on=["session_id", "tenant_id"], how="anti").join(anyone, on="session_id", how="anti")
+        days |= set(lost.select(pl.col("event_date").unique()).collect(engine="streaming")["event_date"].to_list())
+    return days
+
+
+def _unknown_words(run: MillRun, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """Words of open vocabularies we do not know, with how often they occur (G8)."""
+    files = run.lake.files(FEEDBACK)
+    found: dict[str, int] = {}
+    for column, known in vocabularies.items() if files else ():
+        rows = parquet.scan(files).select(pl.col(column).alias("word"))
+        words = rows.filter(pl.col("word").list.len() > 0).explode("word").group_by("word").len()
+        strange = words.collect().filter(~sessions.word("word").is_in([*known, ""]))
+        found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
+    return found
+
+
+# --- tables without days -----------------------------------------------------------------------------------------
+
+
+def bring_session_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
+    """A table of the system that is not kept by day."""
+    spec = sessions.UNDATED[asset]
+    if asset != OUTPUTS:
+        code, mend = code_identity(__name__), sessions.canonical_nodes
+        return bring_snapshot_up_to_date(run, asset, spec, schemas.CONTEXT_NODES, is_united=True, code=code, mend=mend)
+    return _bring_outputs(run, spec)
+
+
+def _bring_outputs(run: MillRun, spec: TableSpec) -> Account:
+    measure = code_identity(output_edits.__name__)
+    files = run.lake.files(OUTPUTS)
+    is_kept = files and str(run.lake.catalog.sources.get(OUTPUTS, {}).get("rules", "")).endswith(measure)
+    kept = (parquet.read(files) if is_kept else TABLES[OUTPUTS].empty()).select(*output_edits.KEPT)
+
+    def mend(rows: pl.DataFrame) -> pl.DataFrame:
+        return output_edits.with_edit_distances(_sampled(run, rows, "session_id"), kept)
+
+    return bring_snapshot_up_to_date(
+        run, OUTPUTS, spec, schemas.OUTPUTS, is_united=True, code=code_identity(__name__), mend=mend,
+        settings=f"{run.config.sample_rate} {measure}",
+    )  # fmt: skip

@@ -1,0 +1,57 @@
+"""What an AI session and its feedback must be (S1, G8). Whose feedback it is, `relations.py` says."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+
+from dagster_project.columns.instants import INSTANT
+from dagster_project.contracts.checks import Named, filled, holds, source_schema
+from dagster_project.databases.sqlite import TableSpec
+from dagster_project.systems.sessions import source as sessions
+from dagster_project.systems.sessions.source import word
+
+
+def _time(column: str) -> list[Named]:
+    return [
+        holds(f"missing:{column}", pl.col("has_time")),
+        holds(f"out_of_range:{column}", ~pl.col("has_time") | pl.col("occurred_at").is_not_null()),
+    ]
+
+
+def _lists(spec: TableSpec) -> list[Named]:
+    return [holds(f"bad_json:{column}", ~pl.col(f"{column} is bad")) for column in sessions.LISTS[spec.name]]
+
+
+def _derived(spec: TableSpec, *times: str) -> Mapping[str, Any]:
+    lists = sessions.LISTS[spec.name]
+    return {
+        "has_time": pl.Boolean, "occurred_at": INSTANT, **dict.fromkeys(times, INSTANT),
+        **dict.fromkeys(lists, pl.List(pl.String)), **{f"{column} is bad": pl.Boolean for column in lists},
+    }  # fmt: skip
+
+
+SESSIONS = source_schema(
+    sessions.SESSIONS,
+    [
+        *(filled(column) for column in ("id", "tenant_id", "workspace_id", "user_id")),
+        *_time("started_at"),
+        *_lists(sessions.SESSIONS),
+    ],
+    derived=_derived(sessions.SESSIONS, "started_at", "ended_at", "context_compiled_at", "created_at"),
+)
+_has_rating = pl.col("rating").is_not_null() & (word("rating") != "")
+FEEDBACK = source_schema(
+    sessions.FEEDBACK,
+    [
+        *(filled(column) for column in ("id", "tenant_id", "session_id")),
+        holds("missing:rating", _has_rating),
+        holds("unknown:rating", word("rating").is_in([*sessions.RATINGS, ""])),
+        holds("unknown:review_verdict", word("review_verdict").is_in([*sessions.VERDICTS, ""])),
+        *_time("submitted_at"),
+        *_lists(sessions.FEEDBACK),
+    ],
+    derived=_derived(sessions.FEEDBACK, "submitted_at"),
+)
+CONTEXT_NODES = source_schema(sessions.CONTEXT_NODES, [filled("id")], derived={"deleted_at": INSTANT})
+OUTPUTS = source_schema(sessions.OUTPUTS, [filled("session_id")], without=["original", "revised"])

@@ -1,0 +1,1 @@
+"""What is marked in a source, and the ledger of it."""
