@@ -19,9 +19,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagster_project.contracts.anonymised_columns import FIELDS
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import Lake
-from dagster_project.training.anonymised import FIELDS, Anonymised, anonymise
+from dagster_project.training.anonymised import Anonymised, anonymise
 from dagster_project.training.anonymised_export import AnonymisedExport, keep_new_weeks, write_files
 from dagster_project.training.anonymised_weeks import KeptWeeks, closes_at
 

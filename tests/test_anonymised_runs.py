@@ -13,7 +13,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.training.anonymised import FIELDS, anonymise
+from dagster_project.contracts.anonymised_columns import FIELDS
+from dagster_project.training.anonymised import anonymise
 from tests.conftest import change, content, copy_home, made_once, run
 from tests.test_anonymised import WEEKS, Combination, K, World, after, combinations, population, session
 

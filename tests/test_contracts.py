@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dagster_project.contracts import TABLES
-from dagster_project.contracts import stored_tables as tables
 from dagster_project.contracts.columns import GLOSSARY
-from dagster_project.contracts.stored_tables import check_file, checked, table_schema
 from dagster_project.contracts.table import Table
+from dagster_project.engines import checked_tables as tables
 from dagster_project.engines import stored_tables as storing
+from dagster_project.engines.checked_tables import check_file, checked, table_schema
 from dagster_project.engines.stored_tables import CheckedTogether, fit
 from dagster_project.errors import GristmillError
 from dagster_project.lake.parquet import TableWriter

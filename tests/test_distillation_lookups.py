@@ -9,7 +9,8 @@ import pytest
 
 from dagster_project.config import Config, load
 from dagster_project.demo.distillation import write_distillation
-from dagster_project.lookups.questions import published, stats, why
+from dagster_project.lake.lake import published
+from dagster_project.lookups.questions import stats, why
 from dagster_project.lookups.stories import tell
 from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.systems.distillation.lookups import factors, feedback_about
@@ -155,7 +156,7 @@ def test_in_words_and_as_json(config: Config) -> None:
     """The command prints both; the words hold what a person asks first."""
     name = judged_by_us(config.home)
     told = gristmill(config.home, "why", name).stdout
-    feedback = feedback_about(published(config), [name])["feedback_id"]
+    feedback = feedback_about(published(config.home), [name])["feedback_id"]
     for words in (
         f"{name}: distilled example in ",
         f"from      distillation_examples {name} (distillation.db row ",

@@ -17,9 +17,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from dagster_project.columns.instants import instant, repair_milliseconds
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases import sqlite as extract
 from dagster_project.databases.sqlite import SqliteDatabase
-from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
 from dagster_project.systems.feedback.source import ENTRIES
 

@@ -8,11 +8,11 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from dagster_project.contracts.layout import FileLayout
 from dagster_project.engines import queries
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.lake.lock import make_home
-from dagster_project.lake.parquet import FileLayout
 from tests.conftest import complaint, content, copy_home, gristmill, run
 
 LAYOUT = FileLayout(pa.schema([("n", pa.int64())]), [], [], {"n": "snappy"})

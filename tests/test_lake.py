@@ -16,9 +16,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from dagster_project.contracts.layout import FileLayout
 from dagster_project.lake import placing
 from dagster_project.lake.lake import Catalog, Lake
-from dagster_project.lake.parquet import FileLayout
 from tests.conftest import content
 
 LAYOUT = FileLayout(pa.schema([("n", pa.int64())]), [], [], {"n": "snappy"})

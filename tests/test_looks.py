@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases import sqlite_file
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.sqlite import SqliteDatabase
-from dagster_project.databases.sqlite_values import TableSpec
 
 SPEC = TableSpec(
     system="feedback", name="things", columns={"id": "text", "at": "real"}, required=("id",), key="id", event_time="at",

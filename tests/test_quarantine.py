@@ -17,9 +17,9 @@ from pandera.config import config_context
 from dagster_project.columns.instants import instant
 from dagster_project.contracts import pandera_is_there as schemas
 from dagster_project.contracts.checks import Schema, between, failure_cases, filled, holds, not_null, source_schema
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.sqlite import SqliteDatabase
-from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
 from dagster_project.intake import day_buffer, quarantine
 from dagster_project.intake.days import DatedTable, OpenFile, look, read_days

@@ -8,8 +8,7 @@ import pytest
 
 from dagster_project import config
 from dagster_project.engines import queries
-from dagster_project.lake.lake import Lake
-from dagster_project.lookups.questions import published
+from dagster_project.lake.lake import Lake, published
 from dagster_project.systems.reactions.lookups import Period, conversations_in_period
 from tests.oracle import reactions_cases as cases
 from tests.oracle import reactions_oracle as oracle
@@ -50,7 +49,7 @@ def test_every_answer(seed: int, tmp_path: Path) -> None:
     assert len(derived.tables["core__signals"]) == len(active)
     assert queries.fetch(Lake(home), CHECK, {}).is_empty()
 
-    lake = published(config.load(home=home, environ={}))
+    lake = published(config.load(home=home, environ={}).home)
     for first, last in ((date(2026, 1, 20), date(2026, 1, 31)), (date(2025, 12, 1), date(2026, 1, 22))):
         whole = oracle.report(expected.reactions, first, last, "ACME", "Support")
         assert conversations_in_period(lake, Period(first, last), limit=100) == whole

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.databases.sqlite_file import SourceLocked, identity, source_error
-from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
 
 SPEC = TableSpec(system="test", name="things", columns={"key": "text"}, required=("key",), key="key")

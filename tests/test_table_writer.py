@@ -9,7 +9,8 @@ import pyarrow as pa
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from dagster_project.lake.parquet import FileLayout, TableWriter
+from dagster_project.contracts.layout import FileLayout
+from dagster_project.lake.parquet import TableWriter
 
 
 @given(st.lists(st.integers(0, 40_000), max_size=6))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dagster_project.columns.instants import epoch_seconds, instant
-from dagster_project.databases.sqlite import SqliteDatabase, TableSpec
+from dagster_project.contracts.source_table import TableSpec
+from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.intake.days import EPOCH
 
 SPEC = TableSpec(

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.databases.sqlite import SqliteDatabase, TableSpec
+from dagster_project.contracts.source_table import TableSpec
+from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.demo import feedback as demo
 from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decision, Decisions

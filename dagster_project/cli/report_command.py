@@ -77,9 +77,9 @@ def session(
 
 
 def _lake(context: typer.Context) -> "Lake":
-    from dagster_project.lookups.questions import published
+    from dagster_project.lake.lake import published
 
-    return published(settings_of(context))
+    return published(settings_of(context).home)
 
 
 def _days(first: str | None, last: str | None) -> tuple[date, date]:

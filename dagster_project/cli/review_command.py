@@ -128,10 +128,10 @@ def list_items(
 
 
 def _list_queue(context: typer.Context, queue: str, everything: bool, limit: int, as_json: bool) -> None:
-    from dagster_project.lookups.questions import published
+    from dagster_project.lake.lake import published
     from dagster_project.review import settling
 
-    lake = published(settings_of(context))
+    lake = published(settings_of(context).home)
     name = settling.check_queue(queue)
     rows = settling.waiting(lake, name) + (settling.settled(lake, name) if everything else [])
     if as_json:
@@ -163,10 +163,10 @@ def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewe
 
 
 def _next_of_queue(context: typer.Context, queue: str, as_json: bool) -> None:
-    from dagster_project.lookups.questions import published
+    from dagster_project.lake.lake import published
     from dagster_project.review import settling
 
-    lake = published(settings_of(context))
+    lake = published(settings_of(context).home)
     row = next(iter(settling.waiting(lake, settling.check_queue(queue))), None)
     if as_json:
         hand_over_json(row)
@@ -226,11 +226,11 @@ def reopen(context: typer.Context, ids: Ids, note: Note = "", reviewer: Reviewer
 
 
 def _settle(context: typer.Context, verb: str, ids: list[str], note: str, reviewer: str | None) -> None:
-    from dagster_project.lookups.questions import published
+    from dagster_project.lake.lake import published
     from dagster_project.review import settling
     from dagster_project.review.desk import reviewer_name
 
-    lake = published(settings_of(context))
+    lake = published(settings_of(context).home)
     name = reviewer_name(reviewer or (context.parent.params.get("reviewer") if context.parent else None))
     act, done = {"settle": (settling.settle, "settled"), "reopen": (settling.reopen, "reopened")}[verb]
     for feedback_id in act(lake, ids, note, name):

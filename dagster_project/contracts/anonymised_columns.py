@@ -3,8 +3,18 @@
 import polars as pl
 
 from dagster_project.contracts.meaning import TEXTS, Meaning, fraction, one_of
-from dagster_project.training.anonymised import FIELDS
 
+SCORES = {"accuracy": "accuracy_score", "completeness": "completeness_score", "styleMatch": "style_match_score"}
+FIELDS = pl.Schema(
+    {
+        "contextCategories": pl.List(pl.String),
+        "tokenBudgetUtilization": pl.Float64(),
+        "rating": pl.String(),
+        "errorCategories": pl.List(pl.String),
+        "qualityScores": pl.Struct(dict.fromkeys(SCORES, pl.Float64)),
+        "editDistance": pl.Float64(),
+    }
+)
 ANONYMISED_COLUMNS: dict[str, Meaning] = {
     "contextCategories": Meaning(TEXTS, "types of the documents used, sorted (seed 4)", is_repetitive=True),
     "tokenBudgetUtilization": fraction(

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.contracts.pandera import SchemaErrors, ValidationDepth, config_context, pa
-from dagster_project.databases.sqlite_values import POLARS_TYPES, TableSpec
+from dagster_project.contracts.source_table import POLARS_TYPES, TableSpec
 from dagster_project.errors import GristmillError
 
 # The check of what a column could not even hold; its failure cases are the reader's lists of reasons (G5).

@@ -26,7 +26,7 @@ from dagster_project.contracts.meaning import (
 from dagster_project.contracts.reaction_columns import REACTION_COLUMNS
 from dagster_project.contracts.session_columns import SESSION_COLUMNS
 from dagster_project.contracts.turn_columns import TURN_COLUMNS
-from dagster_project.systems.feedback.source import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
+from dagster_project.contracts.vocabularies import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
 
 TIERS = ("premium", "high", "standard", "low", "very_low")
 FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")

@@ -3,7 +3,7 @@
 import polars as pl
 
 from dagster_project.contracts.meaning import Meaning, count, epoch, flag, fraction, long_text, one_of, text, word
-from dagster_project.systems.reactions.source import ORIGINS, REACTIONS
+from dagster_project.contracts.vocabularies import ORIGINS, REACTIONS
 
 INACTIVE_REASONS = ("superseded", "cleared", "low_confidence", "no_text", "copy", "expired")
 

@@ -14,7 +14,7 @@ from dagster_project.contracts.meaning import (
     text,
     word,
 )
-from dagster_project.systems.sessions.source import RATINGS, VERDICTS
+from dagster_project.contracts.vocabularies import RATINGS, VERDICTS
 
 REFUSED = "refused"
 RESTATEMENT_REASONS = (

@@ -8,8 +8,8 @@ import polars as pl
 import pyarrow
 
 from dagster_project.contracts.columns import GLOSSARY
+from dagster_project.contracts.layout import FileLayout
 from dagster_project.contracts.meaning import Meaning
-from dagster_project.lake.parquet import FileLayout
 
 DUCKDB_TYPES = {
     pl.String: "varchar", pl.Int64: "bigint", pl.UInt64: "ubigint", pl.Float64: "double", pl.Boolean: "boolean",

@@ -11,12 +11,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dagster_project.code_identity import code_identity
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.sqlite_file import identity, is_settled
-from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.lake.placing import write_atomically
-
-LOOKING = "dagster_project.databases.sqlite"  # the module that looks; by other code everything is looked at again (G12)
 
 
 @dataclass
@@ -31,9 +28,10 @@ class Look:
 class LookCache:
     """Looks by file and table. Without a home nothing is kept."""
 
-    def __init__(self, home: Path | None) -> None:
+    def __init__(self, home: Path | None, code: str = "") -> None:
+        """`code` is the identity of the code that looks; by other code everything is looked at again (G12)."""
         self._path = home / "runs" / "looks.json" if home else None
-        self._code = code_identity(LOOKING)
+        self._code = code
         self._looks: dict[str, dict[str, Any]] = {}
         if self._path and self._path.exists():
             try:

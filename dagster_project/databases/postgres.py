@@ -13,11 +13,12 @@ from types import TracebackType
 import polars as pl
 
 from dagster_project.columns.instants import EPOCH, day_numbers, epoch_seconds
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import Look, LookCache
 from dagster_project.databases.postgres_session import Session
 from dagster_project.databases.postgres_tables import Table, look_up
 from dagster_project.databases.postgres_values import decoded, json_object, json_value, literal
-from dagster_project.databases.sqlite_values import FEW_COLUMNS, TableShape, TableSpec, batched, decode_or_mark
+from dagster_project.databases.sqlite_values import FEW_COLUMNS, TableShape, batched, decode_or_mark
 from dagster_project.errors import GristmillError
 
 SCAN_BATCH_ROWS = 65_536

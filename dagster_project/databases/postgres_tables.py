@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.postgres_values import WHOLE, Column, Reading, day_number, family, literal, reading
-from dagster_project.databases.sqlite_values import TableShape, TableSpec, quoted
+from dagster_project.databases.sqlite_values import TableShape, quoted
 from dagster_project.errors import GristmillError
 
 LAST_BLOCK = 2**32 - 1

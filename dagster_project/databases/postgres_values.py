@@ -11,13 +11,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from dagster_project.columns.instants import epoch_seconds, seconds_of
+from dagster_project.contracts.source_table import POLARS_TYPES, TableSpec
 from dagster_project.databases.sqlite_values import (
     FEW_COLUMNS,
     FIRST_SECOND,
     HALF_MICROSECOND,
     LAST_SECOND,
-    POLARS_TYPES,
-    TableSpec,
     batched,
     decode_or_mark,
     quoted,

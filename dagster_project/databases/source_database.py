@@ -7,8 +7,9 @@ from typing import Protocol, Self
 
 import polars as pl
 
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import Look, LookCache
-from dagster_project.databases.sqlite_values import TableShape, TableSpec
+from dagster_project.databases.sqlite_values import TableShape
 
 
 class SourceDatabase(Protocol):

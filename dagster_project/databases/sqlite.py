@@ -20,13 +20,13 @@ import polars as pl
 import pyarrow as pa
 
 from dagster_project.columns.instants import EPOCH, day_numbers, epoch_seconds
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import Look, LookCache, identity
 from dagster_project.databases.sqlite_file import check_is_sqlite, check_is_whole, source_error
 from dagster_project.databases.sqlite_values import (
     FEW_COLUMNS,
     SAMPLE_VALUES,
     TableShape,
-    TableSpec,
     batched,
     careful_query,
     careful_types,

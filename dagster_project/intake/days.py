@@ -14,9 +14,9 @@ import polars as pl
 
 from dagster_project.columns.instants import EPOCH
 from dagster_project.contracts.checks import Schema
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.source_database import SourceDatabase
-from dagster_project.databases.sqlite import TableSpec
 from dagster_project.intake.day_buffer import GROUP_ROWS, DayBuffer
 from dagster_project.intake.held_rows import Held
 from dagster_project.intake.quarantine import split

@@ -14,7 +14,7 @@ import polars as pl
 from dagster_project.columns.instants import INSTANT, instant, repair_milliseconds
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.checks import Schema
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.engines import queries
 from dagster_project.engines.stored_tables import fit, store, write
 from dagster_project.intake import days as intake

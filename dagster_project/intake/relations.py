@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from dagster_project.databases.sqlite_values import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 
 ORPHAN_RESPONSE, ORPHAN_SESSION, OTHER_TENANT = "orphan:response_id", "orphan:session_id", "mismatch:tenant_id"
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.checks import Schema
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.engines.stored_tables import fit
 from dagster_project.intake import days as intake
 from dagster_project.intake.days import OpenFile

@@ -17,8 +17,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dagster_project.contracts.layout import FileLayout
 from dagster_project.errors import GristmillError
-from dagster_project.lake.parquet import FileLayout, TableWriter
+from dagster_project.lake.parquet import TableWriter
 from dagster_project.lake.placing import (
     CANNOT_EXCHANGE,
     NEXT,
@@ -325,3 +326,11 @@ class Lake:
         strays += [path for path in snapshots if int(path.name) > self.published.publication]
         for stray in [self.staging, *self._next_folders(), *strays]:
             remove(stray)
+
+
+def published(home: Path) -> Lake:
+    """The lake of a home in which something has been published."""
+    lake = Lake(home, from_snapshot=True)
+    if not lake.catalog.publication:
+        raise GristmillError(f"nothing is published in {home} yet: `gristmill run` comes first")
+    return lake

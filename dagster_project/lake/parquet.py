@@ -1,13 +1,14 @@
 """Parquet files: read by their exact names, wherever a home lies, and written so that equal rows give equal bytes."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from dagster_project.contracts.layout import FileLayout
 
 ROW_GROUP_ROWS = 32_768
 
@@ -27,16 +28,6 @@ def read(files: Files, columns: Sequence[str] | None = None) -> pl.DataFrame:
 def as_pattern(path: Path) -> str:
     """A path for DuckDB's readers, which take every path for a pattern: this one matches itself and nothing else."""
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
-
-
-@dataclass(frozen=True)
-class FileLayout:
-    """Columns of a Parquet file, and what each is worth: a dictionary, statistics, compression (hashes have no pattern)."""
-
-    schema: pa.Schema
-    with_dictionary: list[str]
-    with_statistics: list[str]
-    compression: dict[str, str]
 
 
 class TableWriter:

@@ -7,9 +7,10 @@ import polars as pl
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.databases.plain_files import size_of
+from dagster_project.engines.stored_tables import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
-from dagster_project.lake.lake import Catalog, Lake
+from dagster_project.lake.lake import Catalog, Lake, published
 from dagster_project.lookups import system_stats
 from dagster_project.review.settling import standing_of
 from dagster_project.run.missing_files import missing_files, told, with_missing_defaults
@@ -17,18 +18,8 @@ from dagster_project.run.record import GOOD, runs
 from dagster_project.run.waiting import changed_days
 from dagster_project.systems.conversations import lookups as turn_lookups
 from dagster_project.systems.distillation import lookups as distillation_lookups
-from dagster_project.systems.distillation.lookups import where
 from dagster_project.systems.reactions import lookups as reaction_lookups
 from dagster_project.training.examples import CANDIDATES
-
-
-def published(config: Config) -> Lake:
-    """The lake of a home in which something has been published."""
-    lake = Lake(config.home, from_snapshot=True)
-    if not lake.catalog.publication:
-        raise GristmillError(f"nothing is published in {config.home} yet: `gristmill run` comes first")
-    return lake
-
 
 # --- status ------------------------------------------------------------------------------------------------------
 
@@ -102,8 +93,8 @@ def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
         "reactions": system_stats.reactions, "sessions": system_stats.sessions,
     }  # fmt: skip
     if system in others:
-        return others[system](published(config))
-    row = parquet.read(published(config).files("metric__feedback_stats")).row(0, named=True)
+        return others[system](published(config.home))
+    row = parquet.read(published(config.home).files("metric__feedback_stats")).row(0, named=True)
     return {
         "total_feedback": row["total_feedback"],
         "by_type": {kind: row[f"{kind}_count"] for kind in ("rating", "correction", "preference", "flag")},
@@ -120,7 +111,7 @@ def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
 
 
 def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
-    files = published(config).files("quarantine__rows")
+    files = published(config.home).files("quarantine__rows")
     rows = parquet.read(files) if files else TABLES["quarantine__rows"].empty()
     if reason is not None:
         is_meant = pl.element() == reason if ":" in reason else pl.element().str.starts_with(f"{reason}:")
@@ -133,7 +124,7 @@ def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
 
 def why(config: Config, wanted: str) -> dict[str, Any]:
     """Everything that touched a feedback row, a distilled example or one of its source rows, a turn, a reaction, or a training example."""
-    lake = published(config)
+    lake = published(config.home)
     named = _candidates(lake, pl.col("id") == wanted)
     is_distilled = named["source"].str.starts_with("feedback_").not_()
     feedback_ids = (

@@ -3,12 +3,13 @@
 Feedback's own stand in `metric__feedback_stats` (seed 0), distillation's in `distillation_lookups` (seed 2).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import polars as pl
 
 from dagster_project.columns.rounding import share
+from dagster_project.columns.words import counts
 from dagster_project.contracts import TABLES
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
@@ -40,12 +41,6 @@ def _rows(lake: Lake, table: str, *columns: str) -> pl.DataFrame:
     files = lake.files(table)
     found = parquet.scan(files) if files else TABLES[table].empty().lazy()
     return found.select(*columns).collect(engine="streaming")
-
-
-def counts(values: pl.Series, words: Sequence[str]) -> dict[str, int]:
-    """How often each word occurs, nulls aside; those of the vocabulary also when they do not."""
-    found = dict(values.drop_nulls().value_counts().sort(values.name).iter_rows())
-    return {word: found.get(word, 0) for word in words} | found
 
 
 def _rate(part: int, whole: int) -> float | None:

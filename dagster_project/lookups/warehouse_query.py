@@ -23,8 +23,7 @@ import polars as pl
 from dagster_project.config import Config
 from dagster_project.engines.queries import fence_in
 from dagster_project.errors import GristmillError
-from dagster_project.lake.lake import WAREHOUSE
-from dagster_project.lookups.questions import published
+from dagster_project.lake.lake import WAREHOUSE, published
 
 MEMORY_MB, SPILL_MB = 1_000, 10_000  # what one question may take of memory, and of a temporary folder beyond that
 DEFAULT_SECONDS = 300.0
@@ -67,7 +66,7 @@ def answer(config: Config, sql: str, seconds: float = DEFAULT_SECONDS) -> Iterat
 @contextmanager
 def _warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
     """The warehouse, read-only, blind to everything outside the home."""
-    lake = published(config)
+    lake = published(config.home)
     places = (lake.folder / WAREHOUSE, lake.home / WAREHOUSE)  # an earlier version had none in the snapshot
     path = next((place for place in places if place.exists()), None)
     if path is None:

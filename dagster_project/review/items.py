@@ -6,10 +6,8 @@ from functools import cached_property
 from typing import Any
 
 import polars as pl
-import polars_hash
 
 KINDS = ("example", "correction")
-CONTENT_HASH_DIGITS = 16
 
 
 @dataclass(frozen=True)
@@ -43,14 +41,6 @@ def content_hash(query: str, answer: str, attempt: str | None) -> str:
         if text is not None
     )
     return hashlib.sha256("".join(digests).encode()).hexdigest()[:CONTENT_HASH_DIGITS]
-
-
-def content_hashes(rows: pl.DataFrame) -> pl.DataFrame:
-    """`example_id` and `content_hash` of rows with id, query, answer and attempt: what a run compares verdicts with."""
-    digests = rows.select(polars_hash.col(name).chash.sha2_256() for name in ("query", "answer", "attempt"))
-    told = digests.select(pl.concat_str("query", "answer", "attempt", ignore_nulls=True).alias("told"))
-    hashes = told.select(polars_hash.col("told").chash.sha2_256().str.head(CONTENT_HASH_DIGITS).alias("content_hash"))
-    return rows.select(pl.col("id").alias("example_id")).hstack(hashes)
 
 
 def items_from_frame(rows: pl.DataFrame) -> list[ReviewItem]:

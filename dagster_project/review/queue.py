@@ -5,8 +5,7 @@ from collections.abc import Collection
 import polars as pl
 
 from dagster_project.config import Config
-from dagster_project.lake.lake import Lake
-from dagster_project.lookups.questions import published
+from dagster_project.lake.lake import Lake, published
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem, items_from_frame
 from dagster_project.review.texts import correction_texts, example_texts, scan
@@ -23,7 +22,7 @@ def load_queue(config: Config, wanted: Collection[str] = ()) -> list[ReviewItem]
     What was judged is there for a blind second look and for changing one's mind. It has the rank of the item it stands before.
     `wanted` are ids to be found wherever they are, also outside the queue: a person may overrule a score or the source.
     """
-    lake = published(config)
+    lake = published(config.home)
     most = config.review_batch * BATCHES_AT_HAND
     waiting = first_in_queue(lake, most, wanted)
     ids = pl.concat([pl.Series(list(wanted), dtype=pl.String), _judged_ids(lake, most)]).unique(maintain_order=True)

@@ -2,10 +2,10 @@
 
 import polars as pl
 
+from dagster_project.columns.content_hashes import content_hashes
 from dagster_project.engines.stored_tables import store
 from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decisions
-from dagster_project.review.items import content_hashes
 from dagster_project.review.texts import scan, texts_of_judged_corrections
 from dagster_project.run.mill_run import MillRun
 

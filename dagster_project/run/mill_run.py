@@ -14,10 +14,10 @@ from uuid import uuid4
 
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.opening import open_database
 from dagster_project.databases.plain_files import size_of
-from dagster_project.databases.sqlite import TableSpec
 from dagster_project.errors import GristmillError, Misused
 from dagster_project.intake.days import OpenFile, Seen, look, remembered
 from dagster_project.lake.damage import set_aside

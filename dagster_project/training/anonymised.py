@@ -12,18 +12,8 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from dagster_project.columns.rounding import rounded
+from dagster_project.contracts.anonymised_columns import FIELDS, SCORES
 
-SCORES = {"accuracy": "accuracy_score", "completeness": "completeness_score", "styleMatch": "style_match_score"}
-FIELDS = pl.Schema(
-    {
-        "contextCategories": pl.List(pl.String),
-        "tokenBudgetUtilization": pl.Float64(),
-        "rating": pl.String(),
-        "errorCategories": pl.List(pl.String),
-        "qualityScores": pl.Struct(dict.fromkeys(SCORES, pl.Float64)),
-        "editDistance": pl.Float64(),
-    }
-)
 REMOVED_IN_ORDER = ("qualityScores", "editDistance", "tokenBudgetUtilization")
 COMBINATIONS = pl.Schema({**FIELDS, "session_count": pl.Int64()})
 QUARTERS, THIRDS = 4, 3

@@ -16,8 +16,8 @@ from typing import Any
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.contracts.stored_tables import checked
 from dagster_project.contracts.train import ANONYMIZED_FEEDBACK
+from dagster_project.engines.checked_tables import checked
 from dagster_project.engines.stored_tables import store
 from dagster_project.lake.parquet import TableWriter
 from dagster_project.run.mill_run import MillRun

@@ -12,7 +12,7 @@ import polars as pl
 
 from dagster_project.columns.templates import FIELDS, IDENTITY
 from dagster_project.contracts import TABLES
-from dagster_project.training.anonymised import FIELDS as ANONYMISED_FIELDS
+from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
 from dagster_project.training.anonymised_export import NAME as ANONYMISED
 
 ANONYMISED_NOTE = (

@@ -13,8 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from dagster_project.databases.sqlite import TableSpec
-from dagster_project.databases.sqlite_values import POLARS_TYPES
+from dagster_project.contracts.source_table import POLARS_TYPES, TableSpec
 from dagster_project.lake import parquet
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.feedback import source as feedback

@@ -1,6 +1,6 @@
 """The documents' own tables: seed 4's, and conv_messages as sources.md describes it."""
 
-from dagster_project.databases.sqlite_values import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 
 SESSIONS_DDL = (
     "create table tenants (id UUID PRIMARY KEY)",

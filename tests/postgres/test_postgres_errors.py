@@ -14,10 +14,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases import postgres_session
 from dagster_project.databases.postgres import PostgresDatabase
 from dagster_project.databases.postgres_address import parse, safe_uri
-from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
 from tests.postgres.server import (
     OWNER,

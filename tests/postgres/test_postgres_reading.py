@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from dagster_project.columns.instants import instant
 from dagster_project.contracts.checks import not_null, source_schema
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases import postgres, postgres_session
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.postgres import PostgresDatabase
-from dagster_project.databases.sqlite_values import TableSpec
 from dagster_project.errors import GristmillError
 from dagster_project.intake.days import DatedTable, OpenFile, look, read_days
 from tests.postgres.ddl import FEEDBACK, MESSAGES, MESSAGES_DDL, ONLY_REACTIONS, SESSIONS, SESSIONS_DDL

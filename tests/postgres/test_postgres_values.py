@@ -16,9 +16,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases import postgres_session
 from dagster_project.databases.sqlite import SqliteDatabase
-from dagster_project.databases.sqlite_values import TableSpec
 from tests.postgres.server import Schema, sql
 
 ONE = "value"

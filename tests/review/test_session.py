@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagster_project.columns.content_hashes import content_hashes
 from dagster_project.errors import GristmillError
 from dagster_project.review.assignment import is_second_look, offers
 from dagster_project.review.decisions import Decision, Decisions
-from dagster_project.review.items import ReviewItem, content_hash, content_hashes, items_from_frame
+from dagster_project.review.items import ReviewItem, content_hash, items_from_frame
 from dagster_project.review.session import Session, Voice
 from tests.review.queue_of_tests import item, queue
 

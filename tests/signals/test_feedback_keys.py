@@ -8,18 +8,12 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.databases.sqlite_values import POLARS_TYPES
+from dagster_project.contracts.source_table import POLARS_TYPES
+from dagster_project.contracts.vocabularies import CORRECTION_TYPES, DOMAINS, FEEDBACK_TYPES, FLAG_TYPES
 from dagster_project.intake.quarantine import split
 from dagster_project.systems.feedback.keys import feedback_keys
 from dagster_project.systems.feedback.schema import ENTRIES as SCHEMA
-from dagster_project.systems.feedback.source import (
-    CORRECTION_TYPES,
-    DOMAINS,
-    ENTRIES,
-    FEEDBACK_TYPES,
-    FLAG_TYPES,
-    canonical,
-)
+from dagster_project.systems.feedback.source import ENTRIES, canonical
 
 MOMENT = 1_768_000_000.25
 RATING: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {

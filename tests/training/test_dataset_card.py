@@ -6,7 +6,7 @@ from typing import Any
 import yaml
 
 from dagster_project.columns.templates import FIELDS, IDENTITY
-from dagster_project.training.anonymised import FIELDS as ANONYMISED_FIELDS
+from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
 from dagster_project.training.dataset_card import dataset_card
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dagster_project.columns.templates import DISTILLATION, FEEDBACK, FIELDS, IDENTITY, context
 from dagster_project.contracts import TABLES
-from dagster_project.databases.sqlite_values import POLARS_TYPES
+from dagster_project.contracts.source_table import POLARS_TYPES
 from dagster_project.systems.feedback.keys import feedback_keys
 from dagster_project.systems.feedback.source import ENTRIES, canonical
 from dagster_project.training.release import json_lines

@@ -8,7 +8,7 @@ import polars as pl
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.similarity import load_model
 from dagster_project.contracts import TABLES
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.errors import GristmillError
 from dagster_project.intake.days import DatedTable, OpenFile

@@ -4,9 +4,9 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.engines.stored_tables import where
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.conversations.source import DATED
-from dagster_project.systems.distillation.lookups import where
 
 SHOWN = (
     "turn_key", "turn_id", "user_id", "session_id", "occurred_at", "feedback_status", "feedback_confidence",

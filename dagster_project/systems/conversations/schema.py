@@ -4,7 +4,7 @@ import polars as pl
 
 from dagster_project.columns.instants import INSTANT
 from dagster_project.contracts.checks import Schema, holds, not_null, source_schema
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.systems.conversations import source as conversations
 
 

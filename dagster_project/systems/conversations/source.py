@@ -12,11 +12,12 @@ import polars as pl
 
 from dagster_project.columns.instants import day_numbers, instant, repair_milliseconds
 from dagster_project.columns.json_columns import strings_at
+from dagster_project.columns.words import word
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.source_database import SourceDatabase
-from dagster_project.databases.sqlite import SqliteDatabase, TableSpec
+from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.systems.conversations.turn_folders import FROM_METADATA
 from dagster_project.systems.conversations.turn_texts import UNKNOWN_IDS, TurnTexts
-from dagster_project.systems.feedback.source import word
 
 STATUSES = ("rejected", "accepted", "neutral")
 OUTCOMES = ("approve", "revise", "retry", "fail")

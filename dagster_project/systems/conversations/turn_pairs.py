@@ -14,6 +14,7 @@ import polars as pl
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.similarity import TextModel, load_model, similarities
 from dagster_project.columns.text_keys import has_text, prompt_keys
+from dagster_project.columns.words import word
 from dagster_project.contracts import TABLES
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.lake import parquet
@@ -21,7 +22,6 @@ from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.conversations.implicit import detect
 from dagster_project.systems.conversations.references import refers_back
 from dagster_project.systems.conversations.source import DATED, STATUSES, known_id
-from dagster_project.systems.feedback.source import word
 
 TABLE = "core__turn_pairs"
 NEW, OLD = "raw_conversations__turns", "raw_conversations__turn_index"

@@ -12,17 +12,18 @@ from datetime import date, datetime
 import polars as pl
 
 from dagster_project.code_identity import code_identity
+from dagster_project.columns.content_hashes import content_hashes
 from dagster_project.columns.edit_distance import edit_changes
 from dagster_project.columns.instants import instant
 from dagster_project.columns.json_columns import counts_of, lengths, string_items
 from dagster_project.columns.rounding import rounded
 from dagster_project.columns.text_keys import SPACES, has_text, normal_answers
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
+from dagster_project.columns.words import known_or, word
 from dagster_project.contracts import TABLES
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
-from dagster_project.review.items import content_hashes
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.flags import answer_flags
@@ -30,7 +31,6 @@ from dagster_project.systems.distillation.interaction_keys import rebuilt_respon
 from dagster_project.systems.distillation.reasoning import extract_reasoning
 from dagster_project.systems.distillation.record_texts import MIN_STEPS, quality_score
 from dagster_project.systems.feedback.keys import thread_keys
-from dagster_project.systems.feedback.source import known_or, word
 
 TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"

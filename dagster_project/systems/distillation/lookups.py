@@ -7,10 +7,10 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.rounding import share
-from dagster_project.contracts import TABLES
+from dagster_project.columns.words import counts
+from dagster_project.engines.stored_tables import where
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
-from dagster_project.lookups.system_stats import counts
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.answers import BESIDE, RAW, SOURCES, merged
 from dagster_project.systems.distillation.flags import QUALITY_FLAGS
@@ -23,14 +23,6 @@ HIDDEN = ("thread_key", "answer_hash", "attempt_hash", "content_hash", "interact
 # The ways of M1, of which the first that finds any feedback counts.
 WAYS = {1: "response", 2: "session and question", 3: "question and answer"}
 SAID = ("feedback_id", "effective_type", "sentiment", "flag_type", "occurred_at", "is_escalated")
-
-
-def where(lake: Lake, table: str, condition: pl.Expr) -> pl.DataFrame:
-    """The rows of a table that meet a condition."""
-    files = lake.files(table)
-    if not files:
-        return TABLES[table].empty()
-    return parquet.scan(files).filter(condition).collect(engine="streaming")
 
 
 # --- which example -----------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import polars as pl
 
 from dagster_project.columns.instants import INSTANT
 from dagster_project.contracts.checks import Named, Schema, between, filled, holds, not_null, source_schema
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.systems.distillation import source as distillation
 
 RANGES = {"sam_confidence": (0, 1), "complexity": (1, 10), "approved": (0, 1), "success": (0, 1)}

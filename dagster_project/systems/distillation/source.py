@@ -11,8 +11,8 @@ import polars as pl
 
 from dagster_project.columns.instants import instant, repair_milliseconds
 from dagster_project.columns.json_columns import json_kinds
-from dagster_project.databases.sqlite import TableSpec
-from dagster_project.systems.feedback.source import word
+from dagster_project.columns.words import word
+from dagster_project.contracts.source_table import TableSpec
 
 REASONING_TYPES = ("chain_of_thought", "tool_use", "correction", "direct", "multi_step", "meta_cognitive")
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "analysis", "general")

@@ -12,7 +12,9 @@ from dagster_project.columns.instants import INSTANT
 from dagster_project.columns.templates import correction_output
 from dagster_project.columns.text_keys import has_text, loose_answers, normal_answers, normal_prompts, prompt_keys
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
-from dagster_project.systems.feedback.source import CONTENT, CORRECTION_TYPES, DOMAINS, FLAG_TYPES, known_or, word
+from dagster_project.columns.words import known_or, word
+from dagster_project.contracts.vocabularies import CORRECTION_TYPES, DOMAINS, FLAG_TYPES
+from dagster_project.systems.feedback.source import CONTENT
 
 COMMENT_LENGTH = 80
 WHOLE_CORRECTIONS = ("full_replacement", "clarification")  # others mend a part and never stand as an answer (F6)

@@ -7,13 +7,8 @@ depends on other rows (one voice per person, contested answers) is SQL over the 
 import polars as pl
 
 from dagster_project.columns.instants import instant, repair_milliseconds
-from dagster_project.columns.text_keys import SPACES
-from dagster_project.databases.sqlite import TableSpec
-
-FEEDBACK_TYPES = ("rating", "correction", "preference", "flag")
-CORRECTION_TYPES = ("full_replacement", "partial_fix", "addition", "clarification")
-FLAG_TYPES = ("harmful", "incorrect", "off_topic", "unhelpful", "repetitive", "incomplete", "other")
-DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "general")
+from dagster_project.columns.words import word
+from dagster_project.contracts.source_table import TableSpec
 
 ENTRIES = TableSpec(
     system="feedback",
@@ -141,13 +136,3 @@ def canonical_response(rows: pl.DataFrame) -> pl.DataFrame:
     """A row of `responses` with a hash of what feedback without texts may take from it (F1)."""
     told = pl.struct("query", "response", "timestamp", "confidence", "escalated")
     return rows.with_columns(told.hash(seed=0).alias("response_hash"))
-
-
-def word(column: str) -> pl.Expr:
-    """A vocabulary's value as it is compared: trimmed, in lower case (G8)."""
-    return pl.col(column).str.strip_chars(SPACES).str.to_lowercase()
-
-
-def known_or(column: str, known: tuple[str, ...], otherwise: str | None) -> pl.Expr:
-    """An open vocabulary: a value we do not know becomes `otherwise`; the raw table keeps what was written (G8)."""
-    return pl.when(word(column).is_in(known)).then(word(column)).otherwise(pl.lit(otherwise, dtype=pl.String))

@@ -10,10 +10,10 @@ from typing import Any
 import polars as pl
 
 from dagster_project.contracts import TABLES
+from dagster_project.engines.stored_tables import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
-from dagster_project.systems.distillation.lookups import where
 
 CORE, RAW = "core__reactions", "raw_reactions__reactions"
 PLACE = ("tenant", "project")

@@ -12,11 +12,9 @@ import polars as pl
 
 from dagster_project.columns.instants import instant, repair_milliseconds
 from dagster_project.columns.json_columns import first_strings_after, json_kinds
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.systems.reactions import reaction_text
 
-REACTIONS = ("ok", "not_ok", "neutral")
-ORIGINS = ("user", "machine")
 REACTION_TAGS = ("artifact:turn.log.reaction", "kind:turn.log.reaction")  # the second is a historical mistake
 TURN_LOG_TAG = "artifact:turn.log"
 PLAIN_NAME = "^[A-Za-z0-9_.~-]*$"  # which an address takes as it is

@@ -11,7 +11,7 @@ import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
-from dagster_project.databases.sqlite_values import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.intake.days import DatedTable, OpenFile
 from dagster_project.intake.raw_tables import QUARANTINE, Account, DatedIntake, bring_snapshot_up_to_date

@@ -7,7 +7,7 @@ import polars as pl
 
 from dagster_project.columns.instants import INSTANT
 from dagster_project.contracts.checks import Named, filled, holds, source_schema
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.systems.sessions import source as sessions
 from dagster_project.systems.sessions.source import word
 

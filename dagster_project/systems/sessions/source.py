@@ -12,10 +12,8 @@ import polars_hash
 from dagster_project.columns.instants import instant, repair_milliseconds
 from dagster_project.columns.json_columns import json_kinds, string_items
 from dagster_project.columns.text_keys import SPACES
-from dagster_project.databases.sqlite import TableSpec
+from dagster_project.contracts.source_table import TableSpec
 
-RATINGS = ("positive", "negative", "skipped")
-VERDICTS = ("approved", "changes_requested", "rejected")
 CATEGORIES = (
     "missing_context", "wrong_context", "ignored_constraints", "hallucination", "style_mismatch", "other",
 )  # fmt: skip

@@ -1,0 +1,23 @@
+"""Words of vocabularies as they are compared and counted (G8)."""
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from dagster_project.columns.text_keys import SPACES
+
+
+def word(column: str) -> pl.Expr:
+    """A vocabulary's value as it is compared: trimmed, in lower case (G8)."""
+    return pl.col(column).str.strip_chars(SPACES).str.to_lowercase()
+
+
+def known_or(column: str, known: tuple[str, ...], otherwise: str | None) -> pl.Expr:
+    """An open vocabulary: a value we do not know becomes `otherwise`; the raw table keeps what was written (G8)."""
+    return pl.when(word(column).is_in(known)).then(word(column)).otherwise(pl.lit(otherwise, dtype=pl.String))
+
+
+def counts(values: pl.Series, words: Sequence[str]) -> dict[str, int]:
+    """How often each word occurs, nulls aside; those of the vocabulary also when they do not."""
+    found = dict(values.drop_nulls().value_counts().sort(values.name).iter_rows())
+    return {word: found.get(word, 0) for word in words} | found
