@@ -3,6 +3,7 @@
 Knows keys, defaults and which are allowed; opens nothing. Every later stage gets a frozen `Config`.
 """
 
+import errno
 import hashlib
 import json
 import math
@@ -15,9 +16,15 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from dagster_project.databases.plain_files import is_there
 from dagster_project.errors import GristmillError
 
+# What the system says of a file on a disk that was pulled, or behind a mount whose other end is gone.
+UNREACHABLE = frozenset(
+    {
+        errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT,
+        errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETUNREACH,
+    }
+)  # fmt: skip
 SYSTEMS = ("feedback", "distillation", "conversations", "reactions", "sessions")
 RATING_SCALES = ("thumbs", "five")
 LOW_TIERS = ("augmentation", "train", "exclude")
@@ -338,3 +345,12 @@ def _typed(kind: type, value: Any, key: str) -> Any:
     if is_other or (isinstance(found, float) and not math.isfinite(found)):
         raise GristmillError(f"{key} must be {NOUNS[kind]}, not {value!r}")
     return found
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is anything at a path, links followed. What we may not look at is there: reading it will tell why."""
+    try:
+        path.stat()
+    except OSError as error:
+        return error.errno not in UNREACHABLE
+    return True

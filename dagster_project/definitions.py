@@ -10,6 +10,7 @@ from dagster_project import assets, config
 from dagster_project.orchestration.partitions import DAILY
 from dagster_project.orchestration.resources import mill
 from dagster_project.orchestration.tables import range_tags
+from dagster_project.registry import DATED_SPECS
 from dagster_project.run import waiting as watch
 
 EVERYTHING = dg.AssetSelection.all()
@@ -40,7 +41,7 @@ weekly_reconciliation = dg.ScheduleDefinition(
 
 @dg.sensor(job=refresh_days, minimum_interval_seconds=300, description="Asks for the days that changed at a source.")
 def changed_days(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    changes = watch.changed_days(config.load())
+    changes = watch.changed_days(config.load(), DATED_SPECS)
     known = {day: look for day, look in changes.items() if DAILY.has_partition_key(str(day))}
     if not known:
         yield dg.SkipReason("no day looks different from when it was read")

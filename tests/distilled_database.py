@@ -14,7 +14,8 @@ import pytest
 
 from dagster_project import config
 from dagster_project.engines.stored_tables import store_query
-from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.intake.stage import Choice
+from dagster_project.registry import open_run
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.answers import SOURCES, TABLE, bring_distilled_answers_up_to_date, merged
 from dagster_project.systems.distillation.intake import (
@@ -100,7 +101,7 @@ def derive(home: Path, as_of: datetime | None = None) -> Derived:
 
 
 def derive_as_it_is(home: Path, as_of: datetime | None) -> Derived:
-    with MillRun(config.load(home=home, environ={}), Choice(as_of=as_of)) as run:
+    with open_run(config.load(home=home, environ={}), Choice(as_of=as_of)) as run:
         for asset in distillation.DATED:
             bring_distillation_up_to_date(run, asset)
         for asset in distillation.UNDATED:

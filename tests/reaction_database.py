@@ -16,7 +16,8 @@ from dagster_project import config
 from dagster_project.contracts import TABLES
 from dagster_project.engines.stored_tables import store_query
 from dagster_project.intake.raw_tables import Account
-from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.intake.stage import Choice
+from dagster_project.registry import open_run
 from dagster_project.systems.reactions.intake import bring_reactions_up_to_date
 from dagster_project.systems.reactions.source import DATED
 
@@ -183,7 +184,7 @@ def derive(
 
 
 def _derive(settings: config.Config, choice: Choice) -> Derived:
-    with MillRun(settings, choice) as run:
+    with open_run(settings, choice) as run:
         accounts = {asset: bring_reactions_up_to_date(run, asset) for asset in DATED}
         for account in accounts.values():
             assert account.adds_up, account

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from dagster_project import config
 from dagster_project.definitions import defs
 from dagster_project.errors import Misused
-from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.intake.stage import Choice
+from dagster_project.registry import open_run
 from dagster_project.run.moments import parse_as_of
 from tests.conftest import change, complaint, content, gristmill, run
 from tests.feedback_rows import add_feedback
@@ -28,7 +29,7 @@ def days(*numbers: int) -> list[dict[str, date]]:
 
 
 def chosen(home: Path, choice: Choice = Choice(), began: datetime = BEGAN) -> tuple[datetime, str]:  # noqa: B008
-    with MillRun(config.load(home=home, environ={}), choice, began) as mill:
+    with open_run(config.load(home=home, environ={}), choice, began) as mill:
         return mill.as_of, mill.as_of_choice
 
 

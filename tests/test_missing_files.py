@@ -16,14 +16,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dagster_project import config
+from dagster_project.config import is_there
 from dagster_project.contracts import TABLES
-from dagster_project.databases.plain_files import is_there
 from dagster_project.errors import GristmillError
 from dagster_project.intake.raw_tables import bring_snapshot_up_to_date
+from dagster_project.intake.stage import Choice
 from dagster_project.lake.lake import NO_DAY, Catalog
 from dagster_project.lookups.questions import status
+from dagster_project.registry import DATED_SPECS, open_run
 from dagster_project.run import waiting as watch
-from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.run.mill_run import MillRun
 from dagster_project.run.missing_files import missing_since, told
 from dagster_project.systems.feedback import schema as schemas
 from dagster_project.systems.feedback import source as feedback
@@ -64,7 +66,7 @@ def read(home: Path, choice: Choice = LATE, config_file: Path | None = None, **e
     """A run as far as feedback's own tables, published."""
     variables = {f"GRISTMILL_{name.upper()}": value for name, value in environ.items()}
     chosen = config.load(config_file, home, variables)
-    with MillRun(chosen, choice) as run:
+    with open_run(chosen, choice) as run:
         run.accounts[RESPONSES] = bring_feedback_snapshot_up_to_date(run, RESPONSES)
         bring_feedback_up_to_date(run)
         for account in run.accounts.values():
@@ -254,7 +256,7 @@ def test_tables_without_days_stay_too(tmp_path: Path, is_united: bool) -> None:
     spec = feedback.RESPONSES
 
     def responses() -> tuple[list[tuple[str, str]], list[str]]:
-        with MillRun(config.load(home=tmp_path, environ={}), LATE) as run:
+        with open_run(config.load(home=tmp_path, environ={}), LATE) as run:
             account = bring_snapshot_up_to_date(
                 run, RESPONSES, spec, schemas.RESPONSES, is_united, "", feedback.canonical_response
             )
@@ -279,7 +281,7 @@ def test_tables_without_days_stay_too(tmp_path: Path, is_united: bool) -> None:
         )
     after = responses()
     fresh = shutil.copytree(tmp_path / "sources", tmp_path / "fresh" / "sources").parent
-    with MillRun(config.load(home=fresh, environ={}), LATE) as run:
+    with open_run(config.load(home=fresh, environ={}), LATE) as run:
         bring_snapshot_up_to_date(run, RESPONSES, spec, schemas.RESPONSES, is_united, "", feedback.canonical_response)
         run.lake.commit()
     assert after[0] and lake(tmp_path) == lake(fresh)
@@ -385,11 +387,11 @@ def test_what_waits_while_a_file_is_missing(tmp_path: Path) -> None:
     write(fallback(tmp_path), [said("b1")])
     read(tmp_path)
     chosen = config.load(home=tmp_path, environ={})
-    assert watch.changed_days(chosen) == {}
+    assert watch.changed_days(chosen, DATED_SPECS) == {}
     with unplugged(main(tmp_path)):
-        assert watch.changed_days(config.load(home=tmp_path, environ={})) == {}
+        assert watch.changed_days(config.load(home=tmp_path, environ={}), DATED_SPECS) == {}
         add_feedback(fallback(tmp_path), said("b2", day=NEXT))
-        assert [*watch.changed_days(config.load(home=tmp_path, environ={}))] == [NEXT]
+        assert [*watch.changed_days(config.load(home=tmp_path, environ={}), DATED_SPECS)] == [NEXT]
 
 
 def test_days_of_a_missing_file_count_for_as_of(tmp_path: Path) -> None:

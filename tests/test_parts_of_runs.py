@@ -20,7 +20,7 @@ from dagster_project.orchestration.history import history
 from dagster_project.orchestration.publication import publish as make_visible
 from dagster_project.orchestration.steps import BROUGHT_ALONG_TAG
 from dagster_project.orchestration.tables import range_tags
-from dagster_project.run.mill_run import MillRun
+from dagster_project.registry import open_run
 from dagster_project.run.record import runs
 from tests.conftest import catalog, copy_home, environment, gristmill, made_once, published_content, run
 from tests.feedback_rows import add_feedback
@@ -197,7 +197,7 @@ def test_a_run_that_left_a_table_behind_does_not_publish(home: Path) -> None:
     """Whatever made it so: what publishes looks for itself."""
     add_feedback(source(home), {"day": NEW})
     before = published_content(home)
-    with MillRun(config.load(home=home, environ={})) as mill:
+    with open_run(config.load(home=home, environ={})) as mill:
         mill.brought = {"core__answers"}
         with pytest.raises(GristmillError, match=r"and \d+ more did not take part in this run.*`gristmill run`"):
             make_visible(mill)

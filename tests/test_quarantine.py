@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandera.config import config_context
 
+from dagster_project import contracts
 from dagster_project.columns.instants import instant
-from dagster_project.contracts import pandera_is_there as schemas
 from dagster_project.contracts.checks import Schema, between, failure_cases, filled, holds, not_null, source_schema
 from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import LookCache
@@ -209,12 +209,12 @@ def test_a_run_without_pandera_does_not_start(tmp_path: Path) -> None:
     assert not home.exists()
 
 
-def test_only_the_schemas_know_pandera() -> None:
-    root = Path(schemas.__file__).parents[1]
+def test_only_one_module_knows_pandera() -> None:
+    root = Path(contracts.__file__).parents[1]
     users = set()
     for path in [*root.rglob("*.py"), *(root.parent / "assets").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             names += [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            users |= {path.parent.name for name in names if name.split(".")[0] == "pandera"}
-    assert users == {"schemas"}
+            users |= {f"{path.parent.name}/{path.name}" for name in names if name.split(".")[0] == "pandera"}
+    assert users == {"contracts/pandera.py"}

@@ -16,7 +16,7 @@ from dagster_project.errors import GristmillError, Stopped
 from dagster_project.intake.raw_tables import Account
 from dagster_project.lake.lock import home_lock
 from dagster_project.orchestration import tables as publish
-from dagster_project.run.mill_run import MillRun
+from dagster_project.registry import open_run
 from dagster_project.run.record import FailedCheck, RunRecord, drift_lines, runs
 from tests.conftest import change, complaint, finish, gristmill, published_content, run, start
 from tests.feedback_rows import add_feedback
@@ -98,7 +98,7 @@ def test_a_torn_line_costs_no_other(tmp_path: Path) -> None:
 
 def test_what_is_no_run_of_the_pipeline_is_not_put_down(tmp_path: Path) -> None:
     add_feedback(tmp_path / "sources" / "feedback.db", {"day": DAY})
-    with MillRun(config.load(home=tmp_path, environ={})):
+    with open_run(config.load(home=tmp_path, environ={})):
         pass
     assert runs(tmp_path) == []
 
@@ -106,7 +106,7 @@ def test_what_is_no_run_of_the_pipeline_is_not_put_down(tmp_path: Path) -> None:
 def test_a_run_that_cannot_begin_its_work_says_why(tmp_path: Path) -> None:
     add_feedback(tmp_path / "sources" / "feedback.db", {"day": DAY})
     settings = config.load(home=tmp_path, environ={"GRISTMILL_MIN_FREE_MB": "999999999"})
-    with pytest.raises(GristmillError, match="MB free"), MillRun(settings, started_by="sensor changed_days"):
+    with pytest.raises(GristmillError, match="MB free"), open_run(settings, started_by="sensor changed_days"):
         pass
     (entry,) = runs(tmp_path)
     assert (entry["outcome"], entry["started_by"]) == ("failed", "sensor changed_days")

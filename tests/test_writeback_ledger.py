@@ -6,7 +6,8 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.writeback.ledger import FEEDBACK, ledger_path, read_ledger, save_ledger, settled, undo_own_writes
+from dagster_project.intake.own_writes import ledger_path, read_ledger, save_ledger, settled, undo_own_writes
+from dagster_project.systems.feedback.marks import MARKED as FEEDBACK
 
 FILE = "feedback.db"
 Values = tuple[int | None, str | None, float | None, float | None]

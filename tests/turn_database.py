@@ -16,7 +16,8 @@ from dagster_project import config
 from dagster_project.contracts import TABLES
 from dagster_project.engines.stored_tables import store_query
 from dagster_project.intake.raw_tables import Account
-from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.intake.stage import Choice
+from dagster_project.registry import open_run
 from dagster_project.systems.conversations.intake import bring_conversations_up_to_date
 from dagster_project.systems.conversations.source import DATED
 from dagster_project.systems.conversations.turn_pairs import bring_turn_pairs_up_to_date
@@ -168,7 +169,7 @@ def derive(
 
 
 def _derive(settings: config.Config, choice: Choice) -> Derived:
-    with MillRun(settings, choice) as run:
+    with open_run(settings, choice) as run:
         accounts = {asset: bring_conversations_up_to_date(run, asset) for asset in DATED}
         for account in accounts.values():
             assert account.adds_up, account

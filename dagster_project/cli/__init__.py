@@ -164,10 +164,10 @@ def why(
 @app.command()
 def writeback(release: Annotated[str | None, typer.Option(help="Which release; default the newest.")] = None) -> None:
     """Mark in the sources what a release contains: feedback rows that left, distilled examples as we judge them."""
-    from dagster_project.run.mill_run import MillRun
+    from dagster_project.registry import open_run
     from dagster_project.writeback.marking import write_back
 
-    with MillRun(settings()) as mill:
+    with open_run(settings()) as mill:
         done = write_back(mill, release)
     for line in done.missing:
         say(f"left alone, {line}")

@@ -45,7 +45,8 @@ def run(
         return
     from dagster_project.cli.progress import progress
     from dagster_project.contracts import pandera  # noqa: F401  no row is read where nothing can check it
-    from dagster_project.run.mill_run import Choice, MillRun
+    from dagster_project.intake.stage import Choice
+    from dagster_project.registry import open_run
     from dagster_project.run.stop import STOP
 
     days = None
@@ -56,7 +57,7 @@ def run(
         if full:
             raise GristmillError("--full reads every day: leave out --from and --to")
     choice = Choice(None if as_of is None else parse_as_of(as_of), full, days, wait)
-    with MillRun(chosen, choice, started_by="command line") as mill, progress() as report:
+    with open_run(chosen, choice, started_by="command line") as mill, progress() as report:
         mill.report = report
         STOP.listen()
         # In a thread of its own: Dagster takes over the main thread's signals and would break off anywhere.
@@ -75,6 +76,8 @@ def _is_nothing_new(config: Config, as_of: str | None, wait: float) -> bool:
     picture = nothing_new.latest(config.home)
     if picture is None:
         return False
+    if config.sources.get("conversations"):
+        from dagster_project.systems.conversations import turn_texts  # noqa: F401  says how their texts are looked at
     began = datetime.now(UTC)
     asked = None if as_of is None else parse_as_of(as_of)
     with home_lock(config.home, wait):
@@ -90,6 +93,7 @@ def _is_nothing_new(config: Config, as_of: str | None, wait: float) -> bool:
 
 
 def _materialise(mill: "MillRun") -> None:
+    from dagster_project import definitions  # noqa: F401  where all steps are declared
     from dagster_project.orchestration.history import end_killed_runs, history
     from dagster_project.orchestration.steps import run_whole
 

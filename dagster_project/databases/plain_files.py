@@ -1,31 +1,13 @@
-"""Files of others: whether one is there, and opening what lies in somebody else's folder.
+"""Files of others: how large one is, and opening what lies in somebody else's folder.
 
 There only plain files are opened, never a link, a pipe or a device. A pipe would keep a reader waiting for ever, a device may
 do anything when it is opened, and a link may lead out of the folder.
 """
 
-import errno
 import os
 import stat
 from pathlib import Path
 from typing import BinaryIO
-
-# What the system says of a file on a disk that was pulled, or behind a mount whose other end is gone.
-UNREACHABLE = frozenset(
-    {
-        errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT,
-        errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETUNREACH,
-    }
-)  # fmt: skip
-
-
-def is_there(path: Path) -> bool:
-    """Whether there is anything at a path, links followed. What we may not look at is there: reading it will tell why."""
-    try:
-        path.stat()
-    except OSError as error:
-        return error.errno not in UNREACHABLE
-    return True
 
 
 def size_of(path: Path) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.instants import INSTANT, instant, repair_milliseconds
+from dagster_project.columns.words import word as as_word
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.checks import Schema
 from dagster_project.contracts.source_table import TableSpec
@@ -22,11 +23,10 @@ from dagster_project.intake.days import UNDATED, DatedTable, DayGroup, OpenFile
 from dagster_project.intake.held_rows import PLACE, QUARANTINE, Held, HeldRows
 from dagster_project.intake.quarantine import split
 from dagster_project.intake.relations import resolve_copies
+from dagster_project.intake.stage import Stage
 from dagster_project.intake.whole_tables import WholeTable
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import NO_DAY, Lake
-from dagster_project.run.mill_run import DATED_SPECS, MillRun
-from dagster_project.systems.feedback import source as feedback
 
 
 @dataclass
@@ -54,7 +54,7 @@ class DatedIntake:
     """The work of one dated table in one run."""
 
     def __init__(
-        self, run: MillRun, asset: str, table: DatedTable, store_kept: Callable[[pl.DataFrame], None],
+        self, run: Stage, asset: str, table: DatedTable, store_kept: Callable[[pl.DataFrame], None],
         code: str, companions: Sequence[str] = (), settings: str = "",
     ) -> None:  # fmt: skip
         """`store_kept` writes kept rows of whole days: the table itself and its by-day `companions`.
@@ -238,7 +238,7 @@ class DatedIntake:
 
     def _settle_repeated_keys(self) -> set[date]:
         """Keys under more than one day: a row that moved makes its old day be read again, else the latest row counts."""
-        repeated = repeated_keys(self.run, self.asset)
+        repeated = repeated_keys(self.run, self.asset, self.table.spec.key)
         if repeated.is_empty():
             return set()
         order = {**{file.label: file.order for file in self.files}, **self.missing}
@@ -323,9 +323,8 @@ def _keeps_order(before: Sequence[str], now: Sequence[str]) -> bool:
     return [label for label in before if label in now] == [label for label in now if label in before]
 
 
-def repeated_keys(run: MillRun, asset: str) -> pl.DataFrame:
+def repeated_keys(run: Stage, asset: str, key: str) -> pl.DataFrame:
     """Rows whose key is in the lake under more than one day (G7): a row that moved, or two files that disagree (F3)."""
-    key = DATED_SPECS[asset].key
     with queries.engine(run.lake, run.config.memory_limit_mb) as connection:
         rows = queries.relation(connection, run.lake, asset).project(
             f'"{key}" as key, event_date, occurred_at, source_file, source_rowid'
@@ -339,7 +338,7 @@ def repeated_keys(run: MillRun, asset: str) -> pl.DataFrame:
         return rows.join(repeated, "key", how="semi").order("key, event_date").pl()
 
 
-def unknown_words(run: MillRun, asset: str, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, int]:
+def unknown_words(run: Stage, asset: str, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Values of open vocabularies we do not know, with how often they occur (G8)."""
     files = run.lake.files(asset)
     if not files:
@@ -348,8 +347,8 @@ def unknown_words(run: MillRun, asset: str, vocabularies: Mapping[str, Sequence[
     found: dict[str, int] = {}
     for column, known in vocabularies.items():
         words = rows.select(pl.col(column).alias("word")).group_by("word").len().collect(engine="streaming")
-        is_word = pl.col("word").is_not_null() & (feedback.word("word") != "")
-        strange = words.filter(is_word & ~feedback.word("word").is_in(list(known)))
+        is_word = pl.col("word").is_not_null() & (as_word("word") != "")
+        strange = words.filter(is_word & ~as_word("word").is_in(list(known)))
         found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
     return found
 
@@ -360,7 +359,7 @@ def as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def bring_snapshot_up_to_date(
-    run: MillRun, asset: str, spec: TableSpec, schema: Schema, is_united: bool, code: str,
+    run: Stage, asset: str, spec: TableSpec, schema: Schema, is_united: bool, code: str,
     mend: Callable[[pl.DataFrame], pl.DataFrame] = as_it_is, settings: str = "",
 ) -> Account:  # fmt: skip
     """An optional table that is not kept by day: read whole when it looks different from when it was read.

@@ -12,6 +12,7 @@ from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Catalog, Lake, published
 from dagster_project.lookups import system_stats
+from dagster_project.registry import DATED_SPECS
 from dagster_project.review.settling import standing_of
 from dagster_project.run.missing_files import missing_files, told, with_missing_defaults
 from dagster_project.run.record import GOOD, runs
@@ -36,7 +37,7 @@ def status(config: Config) -> dict[str, Any]:
     missing = missing_files(with_missing_defaults(config, catalog), catalog)
     wrong += sorted({f"{found.system}: none of its files is there" for found in missing if found.is_alone})
     try:
-        waiting = [str(day) for day in changed_days(config)]
+        waiting = [str(day) for day in changed_days(config, DATED_SPECS)]
     except GristmillError as error:
         waiting = None
         wrong.append(f"the sources cannot be looked at: {error}")

@@ -16,9 +16,11 @@ from dagster._core.storage.tags import (
 )
 
 from dagster_project import config as configuration
+from dagster_project.intake.stage import Choice
 from dagster_project.lake.lock import keep_private
 from dagster_project.orchestration.history import end_killed_runs, run_tags
-from dagster_project.run.mill_run import Choice, MillRun
+from dagster_project.registry import open_run
+from dagster_project.run.mill_run import MillRun
 from dagster_project.run.moments import parse_as_of
 
 WAIT_FOR_OTHER_RUNS_SECONDS = 3600.0
@@ -60,7 +62,7 @@ def mill(context: dg.InitResourceContext) -> Iterator[MillRun]:
         wait_seconds=WAIT_FOR_OTHER_RUNS_SECONDS,
     )
     run_id = context.run.run_id if context.run else str(uuid4())
-    with MillRun(config, choice, started_by=started_by(tags), run_id=run_id) as run:
+    with open_run(config, choice, started_by=started_by(tags), run_id=run_id) as run:
         if context.run and context.instance:
             context.instance.add_run_tags(context.run.run_id, run_tags(run))
             end_killed_runs(context.instance, config.home, is_mine=True)

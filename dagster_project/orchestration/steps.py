@@ -27,7 +27,8 @@ Make = Callable[[MillRun], Iterable[dg.MaterializeResult]]
 WAREHOUSE = "warehouse"
 LOCKED_RETRIES, LOCKED_WAIT_SECONDS = 3, 10
 BROUGHT_ALONG_TAG = "gristmill/brought_along_by"
-TABLES_OF: dict[str, list[str]] = {}  # step -> the tables it makes, of all steps there are
+TABLES_OF: dict[str, list[str]] = {}  # step -> the tables it makes, of all steps there are ...
+ALL_STEPS: list[dg.AssetsDefinition] = []  # ... and those steps, in the order they were declared
 
 
 def step(
@@ -51,6 +52,7 @@ def step(
                     _report_days(context, mill, specs)
             yield from (mill.results.get(table) or _without_a_source(table, checks) for table in tables)
 
+        ALL_STEPS.append(made)
         return made
 
     return decorate
@@ -153,12 +155,9 @@ def run_whole(
     As the job `refresh`, so that it stands among that job's runs. Its days are the mill's to choose: Dagster would report
     every day of a range, whether it was there or not.
     """
-    from dagster_project.definitions import defs  # noqa: PLC0415  it imports the assets, which are made of steps
-
-    assets = list(defs.assets or [])
     selection = dg.AssetSelection.all() - dg.AssetSelection.assets(*({*TABLES} - wanted(mill)))
     whole = dg.Definitions(
-        assets=assets,
+        assets=ALL_STEPS,
         resources={"mill": mill},
         jobs=[dg.define_asset_job("refresh", selection, executor_def=dg.in_process_executor)],
     )
@@ -185,8 +184,6 @@ def tables_without_a_source(mill: MillRun) -> set[str]:
 
     Of feedback and distillation just the raw ones: what is made from them always exists, if only as empty tables.
     """
-    from dagster_project.definitions import defs  # noqa: PLC0415  it imports the assets, which are made of steps
-
     known = {*mill.lake.catalog.sources, *(name for name, files in mill.lake.catalog.tables.items() if files)}
     kept = {path.name for path in (mill.lake.home / "state").glob("*")}
     idle: set[str] = set()
@@ -197,17 +194,16 @@ def tables_without_a_source(mill: MillRun) -> set[str]:
             continue
         if system == "feedback":
             raw.add("core__feedback_keys")  # made in the same step
-        idle |= raw if system in ("feedback", "distillation") else _made_of(raw, list(defs.assets or []))
+        idle |= raw if system in ("feedback", "distillation") else _made_of(raw)
     return idle
 
 
-def _made_of(tables: set[str], assets: Sequence[Any]) -> set[str]:
+def _made_of(tables: set[str]) -> set[str]:
     """These tables and all that is made of nothing else, step by step."""
     steps = [
         ({spec.key.to_user_string() for spec in step.specs},
          {dep.asset_key.to_user_string() for spec in step.specs for dep in spec.deps})
-        for step in assets
-        if isinstance(step, dg.AssetsDefinition)
+        for step in ALL_STEPS
     ]  # fmt: skip
     found = set(tables)
     while more := [

@@ -18,7 +18,8 @@ from dagster_project.engines import queries
 from dagster_project.intake.raw_tables import Account, repeated_keys
 from dagster_project.orchestration.sql_tables import bring_sql_table_up_to_date
 from dagster_project.orchestration.steps import step
-from dagster_project.run.mill_run import DATED_SPECS, MillRun
+from dagster_project.registry import DATED_SPECS
+from dagster_project.run.mill_run import MillRun
 
 BY_DAY = {*DATED_SPECS, "core__feedback_keys"}  # read by day, so Dagster sees them by day
 ACCOUNTED = ("read", "kept", "quarantined", "copies", "not_sampled", "waiting")
@@ -105,7 +106,7 @@ def key_is_once_spec(table: str) -> dg.AssetCheckSpec:
 
 
 def key_is_once(mill: MillRun, table: str, is_current: bool) -> dg.AssetCheckResult:
-    offending = None if is_current else repeated_keys(mill, table)
+    offending = None if is_current else repeated_keys(mill, table, DATED_SPECS[table].key)
     rows = 0 if offending is None else offending.height
     first = [] if offending is None else offending.head(5).rows(named=True)
     return dg.AssetCheckResult(

@@ -7,6 +7,8 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.content_hashes import CONTENT_HASH_DIGITS
+
 KINDS = ("example", "correction")
 
 

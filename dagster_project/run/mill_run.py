@@ -9,17 +9,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
 from types import TracebackType
-from typing import Any, Literal
+from typing import Any
 from uuid import uuid4
 
+from dagster_project.code_identity import code_identity
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.source_table import TableSpec
+from dagster_project.databases import sqlite
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.opening import open_database
 from dagster_project.databases.plain_files import size_of
 from dagster_project.errors import GristmillError, Misused
 from dagster_project.intake.days import OpenFile, Seen, look, remembered
+from dagster_project.intake.stage import Choice
 from dagster_project.lake.damage import set_aside
 from dagster_project.lake.lake import Catalog, Lake
 from dagster_project.lake.lock import check_free_space, home_lock
@@ -27,32 +30,14 @@ from dagster_project.lake.placing import Move, check_places
 from dagster_project.run import nothing_new
 from dagster_project.run.missing_files import check_lost_rows, missing_files, told, with_missing_defaults
 from dagster_project.run.record import GOOD, RunRecord
-from dagster_project.systems.conversations import source as conversations
-from dagster_project.systems.distillation import source as distillation
-from dagster_project.systems.feedback import source as feedback
-from dagster_project.systems.reactions import source as reactions
-from dagster_project.systems.sessions import source as sessions
 
-DATED_SPECS: dict[str, TableSpec] = {
-    "raw_feedback__entries": feedback.ENTRIES, **distillation.DATED, **conversations.DATED,
-    **reactions.DATED, **sessions.DATED,
-}  # fmt: skip
 SIGNALLING = ("feedback", "conversations", "reactions", "sessions")  # systems whose users say something (N)
 FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
 
 
-@dataclass(frozen=True)
-class Choice:
-    """What the user asked of this run. Without days, semantics G7 decides what is read again."""
-
-    as_of: datetime | Literal["now"] | None = None
-    full: bool = False
-    days: tuple[date, date] | None = None
-    wait_seconds: float = 0.0
-
-    def includes(self, day: date) -> bool:
-        """Whether this day was asked for."""
-        return self.days is not None and self.days[0] <= day <= self.days[1]
+def looking_code() -> str:
+    """Identity of the code that looks at a source."""
+    return code_identity(sqlite.__name__)
 
 
 @dataclass
@@ -72,6 +57,7 @@ class MillRun:
     brought: set[str] = field(
         default_factory=set
     )  # ... and those it has brought up to as_of: all, or it does not publish
+    dated: Mapping[str, TableSpec] = field(default_factory=dict)  # the tables that are read by day
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
 
     def __enter__(self) -> "MillRun":
@@ -138,7 +124,7 @@ class MillRun:
         self._configured = self.config
         self.config = with_missing_defaults(self.config, self.lake.catalog)
         self.missing = missing_files(self.config, self.lake.catalog)
-        self.looks = LookCache(home)
+        self.looks = LookCache(home, looking_code())
         self._files: dict[str, list[OpenFile]] = {}
         self._seen: dict[str, Seen] = {}
         self.damage = set_aside(self.lake, self.choice.full)
@@ -212,7 +198,7 @@ class MillRun:
     def seen(self, asset: str) -> Seen:
         """Fingerprints of a dated table, taken once in the run's own read transactions."""
         if asset not in self._seen:
-            spec = DATED_SPECS[asset]
+            spec = self.dated[asset]
             seen = look(self.files_with(spec), spec, self.looks)
             stored = self.lake.catalog.sources.get(asset, {}).get("days", {})
             self._seen[asset] = remembered(seen, stored, self.missing_of(spec.system))
@@ -250,7 +236,7 @@ class MillRun:
     def _default_as_of(self) -> tuple[datetime, str]:
         """Today is not over: a nightly run never takes a piece of it for a whole day."""
         today = self.began.date()
-        newest = max((day for asset in DATED_SPECS for day in self.seen(asset).dates if day < today), default=None)
+        newest = max((day for asset in self.dated for day in self.seen(asset).dates if day < today), default=None)
         if newest is None:
             return datetime.combine(today, time(), UTC), "no source holds a day that is over, so the start of today"
         return datetime.combine(newest + timedelta(days=1), time(), UTC), "the end of the newest day that is over"
@@ -267,7 +253,7 @@ class MillRun:
         published = datetime.fromisoformat(self.lake.published.as_of)
         if self.choice.as_of is not None or self.as_of >= published:
             return self.as_of < published
-        days = (day for asset in DATED_SPECS for day in self.seen(asset).dates)
+        days = (day for asset in self.dated for day in self.seen(asset).dates)
         return any(self.as_of.date() <= day and datetime.combine(day, time(), UTC) < published for day in days)
 
     @property

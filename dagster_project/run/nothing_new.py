@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -24,6 +24,10 @@ from dagster_project.lake.placing import write_atomically
 PACKAGE = Path(__file__).parent.parent
 CODE = (".py", ".sql", ".toml", ".json")
 MADE = ("lake", "exports", "pending_review", "approved", "warehouse.duckdb", "warehouse.duckdb.wal", "commit.json")
+TEXTS_BESIDE = {"conversations"}  # systems whose texts lie beside their database (sources.md) ...
+LOOKS_BESIDE: dict[
+    str, Callable[[Path], str]
+] = {}  # ... and how those are looked at: each such system puts its way here
 OWN_MODEL = "wordllama"  # the one model whose code is counted among the libraries
 
 
@@ -51,6 +55,8 @@ def look_at_inputs(config: Config) -> str | None:
     """All that a run reads, as it looks now; None where that does not tell everything."""
     files = [file for files in config.sources.values() for file in files]
     if any(file.address for file in files) or config.similarity_model != OWN_MODEL:
+        return None
+    if any(config.sources.get(system) for system in TEXTS_BESIDE - LOOKS_BESIDE.keys()):
         return None
     looks = [repr(config), sys.version, unicodedata.unidata_version, *_installed(), *_code()]
     looks += [look for _, look in _below(config.home / "state")]
@@ -112,12 +118,10 @@ def _code() -> Iterator[str]:
 
 
 def _texts_beside(config: Config) -> Iterator[str]:
-    """Transcripts and turn folders lie beside their database (sources.md)."""
-    if conversations := config.sources.get("conversations"):
-        from dagster_project.systems.conversations.turn_texts import TurnTexts  # noqa: PLC0415  it brings Polars along
-
-        for file in conversations:
-            yield json.dumps(TurnTexts(file.path.parent).digests(), sort_keys=True)
+    """Of systems whose texts lie beside their database, how those look."""
+    for system, look in LOOKS_BESIDE.items():
+        for file in config.sources.get(system, ()):
+            yield look(file.path)
 
 
 def _below(path: Path) -> list[tuple[str, str]]:

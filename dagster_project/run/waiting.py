@@ -3,19 +3,21 @@
 import contextlib
 import hashlib
 import json
+from collections.abc import Mapping
 from datetime import date, timedelta
 
 from dagster_project.config import Config
+from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases.look_cache import LookCache
 from dagster_project.databases.opening import open_database
 from dagster_project.intake import days as intake
 from dagster_project.intake.days import OpenFile
 from dagster_project.lake.lake import Catalog
-from dagster_project.run.mill_run import DATED_SPECS
+from dagster_project.run.mill_run import looking_code
 from dagster_project.run.missing_files import missing_files, with_missing_defaults
 
 
-def changed_days(config: Config) -> dict[date, str]:
+def changed_days(config: Config, dated: Mapping[str, TableSpec]) -> dict[date, str]:
     """Each changed day with a digest of how it looks now: the same change asks for the same run only once.
 
     Files that are missing look as they did (G13): what waits is what the others hold.
@@ -25,7 +27,7 @@ def changed_days(config: Config) -> dict[date, str]:
     gone = {(found.system, found.file.label) for found in missing_files(config, catalog)}
     changes: dict[date, str] = {}
     with contextlib.ExitStack() as stack:
-        for asset, spec in DATED_SPECS.items():
+        for asset, spec in dated.items():
             files = [
                 OpenFile(
                     file.label,
@@ -39,7 +41,7 @@ def changed_days(config: Config) -> dict[date, str]:
                 files = [file for file in files if spec.name in file.database.tables]
             stored = catalog.sources.get(asset, {}).get("days", {})
             missing = {label for system, label in gone if system == spec.system}
-            seen = intake.remembered(intake.look(files, spec, LookCache(config.home)), stored, missing)
+            seen = intake.remembered(intake.look(files, spec, LookCache(config.home, looking_code())), stored, missing)
             accounts = {day: entry for day, entry in stored.items() if day != intake.UNDATED}
             for day in intake.changed_days(seen, accounts):
                 look = json.dumps([asset, seen.as_stored(day)]) + changes.get(day, "")

@@ -14,11 +14,11 @@ import polars as pl
 from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.errors import GristmillError
 from dagster_project.intake.days import OpenFile
+from dagster_project.intake.own_writes import read_ledger, save_ledger, settled, with_own_values
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.missing_files import told
-from dagster_project.writeback.ledger import read_ledger, save_ledger, settled, with_own_values
 from dagster_project.writeback.marks import DISTILLATION_MARKS, FEEDBACK_MARKS, Marks, Release
 
 EVERY_SYSTEM = (FEEDBACK_MARKS, DISTILLATION_MARKS)

@@ -16,13 +16,15 @@ import polars as pl
 from dagster_project.columns.text_keys import has_text
 from dagster_project.errors import GristmillError
 from dagster_project.intake.days import OpenFile
+from dagster_project.intake.own_writes import MarkedTable
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.intake import STORED_AS
+from dagster_project.systems.distillation.marks import MARKED as DISTILLATION
 from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.feedback.marks import MARKED as FEEDBACK
 from dagster_project.systems.feedback.response_texts import ResponseTexts
-from dagster_project.writeback.ledger import DISTILLATION, FEEDBACK, MarkedTable
 
 RECORD = {"origin_ids": pl.List(pl.String), "source": pl.String, "quality_weight": pl.Float64}
 

@@ -13,10 +13,10 @@ from dagster_project import config as configuration
 from dagster_project.demo.distillation import write_distillation
 from dagster_project.lake.lake import Lake
 from dagster_project.orchestration.steps import run_whole
+from dagster_project.registry import open_run
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem
 from dagster_project.review.queue import load_queue
-from dagster_project.run.mill_run import MillRun
 from tests.conftest import (
     GRISTMILL,
     catalog,
@@ -369,7 +369,7 @@ def test_a_broken_line_of_the_log_is_a_warning(home: Path) -> None:
     review(home, "reject", first)
     with Decisions(home).path.open("ab") as log:
         log.write(b"{broken}\n")
-    with MillRun(configuration.load(None, home, {})) as mill, dg.DagsterInstance.ephemeral() as instance:
+    with open_run(configuration.load(None, home, {})) as mill, dg.DagsterInstance.ephemeral() as instance:
         result = run_whole(mill, instance)
     (found,) = [one for one in result.get_asset_check_evaluations() if one.check_name == "log_is_readable"]
     assert (found.passed, found.severity, found.blocking) == (False, dg.AssetCheckSeverity.WARN, False)

@@ -6,6 +6,7 @@ user; else one anyone may use. Metadata that names another session makes a folde
 outside the database's folder is read. What a row gets depends on the row alone, never on those read together with it.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import cached_property
@@ -15,6 +16,7 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from dagster_project.columns.instants import instant
+from dagster_project.run.nothing_new import LOOKS_BESIDE
 from dagster_project.systems.conversations.transcripts import INDEX, TEXTS, index_of, texts_of
 from dagster_project.systems.conversations.turn_folders import (
     DEPTH,
@@ -250,3 +252,10 @@ def days_near(names: Iterable[str]) -> set[date]:
 def number_groups(names: Iterable[str]) -> list[int]:
     """The groups of turn numbers whose folders changed, or which other turns came to have, or have no longer."""
     return sorted({int(name.split(" ")[1]) for name in names if name.startswith(("folders ", "shared "))})
+
+
+def _look_beside(database: Path) -> str:
+    return json.dumps(TurnTexts(database.parent).digests(), sort_keys=True)
+
+
+LOOKS_BESIDE["conversations"] = _look_beside

@@ -17,7 +17,7 @@ from dagster_project.columns.edit_distance import edit_changes
 from dagster_project.columns.instants import instant
 from dagster_project.columns.json_columns import counts_of, lengths, string_items
 from dagster_project.columns.rounding import rounded
-from dagster_project.columns.text_keys import SPACES, has_text, normal_answers
+from dagster_project.columns.text_keys import SPACES, has_text, normal_answers, thread_keys
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.columns.words import known_or, word
 from dagster_project.contracts import TABLES
@@ -30,7 +30,6 @@ from dagster_project.systems.distillation.flags import answer_flags
 from dagster_project.systems.distillation.interaction_keys import rebuilt_response
 from dagster_project.systems.distillation.reasoning import extract_reasoning
 from dagster_project.systems.distillation.record_texts import MIN_STEPS, quality_score
-from dagster_project.systems.feedback.keys import thread_keys
 
 TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"

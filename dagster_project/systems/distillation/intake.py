@@ -8,12 +8,13 @@ from dagster_project.code_identity import code_identity
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.errors import GristmillError
 from dagster_project.intake.days import DatedTable, OpenFile
+from dagster_project.intake.own_writes import read_ledger, undo_own_writes
 from dagster_project.intake.raw_tables import Account, DatedIntake, bring_snapshot_up_to_date, unknown_words
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation import schema as schemas
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.interaction_keys import with_interaction_keys
-from dagster_project.writeback.ledger import DISTILLATION, read_ledger, undo_own_writes
+from dagster_project.systems.distillation.marks import MARKED as DISTILLATION
 
 # What the source, or our own write-back (D9), rewrites after the fact: copies of a row may differ in these.
 REWRITTEN = (

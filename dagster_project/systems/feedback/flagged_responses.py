@@ -2,11 +2,10 @@
 
 import polars as pl
 
-from dagster_project.columns.text_keys import has_text, normal_answers, prompt_keys
+from dagster_project.columns.text_keys import has_text, normal_answers, prompt_keys, thread_keys
 from dagster_project.engines.stored_tables import store
 from dagster_project.lake import parquet
 from dagster_project.run.mill_run import MillRun
-from dagster_project.systems.feedback.keys import thread_keys
 from dagster_project.systems.feedback.response_texts import ResponseTexts
 
 TABLE, KEYS = "core__flagged_responses", "core__feedback_keys"

@@ -10,8 +10,10 @@ import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.text_keys import has_text
+from dagster_project.contracts import vocabularies
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.intake.days import DatedTable, OpenFile
+from dagster_project.intake.own_writes import read_ledger, undo_own_writes
 from dagster_project.intake.raw_tables import (
     QUARANTINE,
     Account,
@@ -26,12 +28,12 @@ from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.feedback import schema as schemas
 from dagster_project.systems.feedback import source as feedback
 from dagster_project.systems.feedback.keys import feedback_keys
+from dagster_project.systems.feedback.marks import MARKED as FEEDBACK
 from dagster_project.systems.feedback.response_texts import NOWHERE, RESPONSES, TEXTS, ResponseTexts
-from dagster_project.writeback.ledger import FEEDBACK, read_ledger, undo_own_writes
 
 ENTRIES, KEYS = "raw_feedback__entries", "core__feedback_keys"
 VOCABULARIES = {
-    "domain": feedback.DOMAINS, "correction_type": feedback.CORRECTION_TYPES, "flag_type": feedback.FLAG_TYPES,
+    "domain": vocabularies.DOMAINS, "correction_type": vocabularies.CORRECTION_TYPES, "flag_type": vocabularies.FLAG_TYPES,
 }  # fmt: skip
 # Tables that are not kept by day: what they are, what is refused of them, whether files are united by key, what makes a
 # batch canonical.

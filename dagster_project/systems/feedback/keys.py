@@ -10,7 +10,14 @@ import polars as pl
 from dagster_project.columns.error_type import error_type
 from dagster_project.columns.instants import INSTANT
 from dagster_project.columns.templates import correction_output
-from dagster_project.columns.text_keys import has_text, loose_answers, normal_answers, normal_prompts, prompt_keys
+from dagster_project.columns.text_keys import (
+    has_text,
+    hash_or_null,
+    loose_answers,
+    normal_answers,
+    prompt_keys,
+    thread_keys,
+)
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.columns.words import known_or, word
 from dagster_project.contracts.vocabularies import CORRECTION_TYPES, DOMAINS, FLAG_TYPES
@@ -19,15 +26,14 @@ from dagster_project.systems.feedback.source import CONTENT
 COMMENT_LENGTH = 80
 WHOLE_CORRECTIONS = ("full_replacement", "clarification")  # others mend a part and never stand as an answer (F6)
 LONG_ANSWER, LEAST_SHARE_PCT = 100, 30
-NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
 
 
 def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     """One row per entry, in the same order."""
     hashes = prompt_keys(entries["original_query"], split_key).with_columns(
-        _hash_or_null(normal_answers(entries["original_response"])).alias("answer_hash"),
-        _hash_or_null(normal_answers(entries["correction"])).alias("correction_hash"),
-        _hash_or_null(normal_answers(entries["preferred_response"])).alias("preferred_hash"),
+        hash_or_null(normal_answers(entries["original_response"])).alias("answer_hash"),
+        hash_or_null(normal_answers(entries["correction"])).alias("correction_hash"),
+        hash_or_null(normal_answers(entries["preferred_response"])).alias("preferred_hash"),
     )
     hashes = hashes.with_columns(
         thread_keys(hashes.select("prompt_key", entries["conversation_context"])).alias("thread_key")
@@ -145,14 +151,6 @@ def _loose(answers: pl.Series) -> pl.Series:
     return loose_answers(normal_answers(answers))
 
 
-def thread_keys(rows: pl.DataFrame) -> pl.Series:
-    """What two texts must share to answer the same question: `prompt_key`, and `conversation_context` as G10 compares it."""
-    context = _hash_or_null(normal_prompts(rows["conversation_context"])).fill_null(NO_CONTEXT)
-    return rows.select("prompt_key", context.alias("context_hash")).select(
-        pl.struct("prompt_key", "context_hash").hash().alias("thread_key")
-    ).to_series()  # fmt: skip
-
-
 def _error_types(rows: pl.DataFrame) -> pl.Series:
     """F9, for corrections only: the patterns are the costliest thing here."""
     is_correction = rows["effective_type"] == "correction"
@@ -208,7 +206,3 @@ def _voter() -> pl.Expr:
 def _known_id(column: str) -> pl.Expr:
     """G9: '' and 'default' mean unknown."""
     return pl.when(~pl.col(column).is_in(["", "default"])).then(pl.col(column))
-
-
-def _hash_or_null(texts: pl.Series) -> pl.Series:
-    return pl.select(pl.when(texts.is_not_null()).then(texts.hash())).to_series().rename(texts.name)

@@ -4,6 +4,7 @@ import polars as pl
 
 from dagster_project.columns.instants import INSTANT
 from dagster_project.columns.text_keys import has_text
+from dagster_project.contracts import vocabularies
 from dagster_project.contracts.checks import between, filled, holds, not_null, source_schema
 from dagster_project.systems.feedback import source as feedback
 
@@ -19,7 +20,7 @@ ENTRIES = source_schema(
         not_null("timestamp"),
         holds("out_of_range:timestamp", pl.col("timestamp").is_null() | pl.col("occurred_at").is_not_null()),
         filled("feedback_type"),
-        holds("unknown:feedback_type", (pl.col("feedback_type") == "") | _TYPE.is_in(feedback.FEEDBACK_TYPES)),
+        holds("unknown:feedback_type", (pl.col("feedback_type") == "") | _TYPE.is_in(vocabularies.FEEDBACK_TYPES)),
         not_null("original_query"),
         not_null("original_response"),
         holds("missing:rating", (_TYPE != "rating") | _RATING.is_not_null()),

@@ -56,6 +56,7 @@ ENTRIES = TableSpec(
     measured=("correction", "what_was_wrong", "original_response"),
 )
 # What the source rewrites after the fact: two copies of a row may differ in these and still be one (F3).
+DATED = {"raw_feedback__entries": ENTRIES}
 REWRITTEN = ("processed", "training_format", "quality_weight", "processed_at")
 # What makes two rows of one voter say the same thing (F3).
 CONTENT = (

@@ -6,6 +6,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.instants import INSTANT
+from dagster_project.contracts import vocabularies
 from dagster_project.contracts.checks import Named, filled, holds, source_schema
 from dagster_project.contracts.source_table import TableSpec
 from dagster_project.systems.sessions import source as sessions
@@ -46,8 +47,8 @@ FEEDBACK = source_schema(
     [
         *(filled(column) for column in ("id", "tenant_id", "session_id")),
         holds("missing:rating", _has_rating),
-        holds("unknown:rating", word("rating").is_in([*sessions.RATINGS, ""])),
-        holds("unknown:review_verdict", word("review_verdict").is_in([*sessions.VERDICTS, ""])),
+        holds("unknown:rating", word("rating").is_in([*vocabularies.RATINGS, ""])),
+        holds("unknown:review_verdict", word("review_verdict").is_in([*vocabularies.VERDICTS, ""])),
         *_time("submitted_at"),
         *_lists(sessions.FEEDBACK),
     ],

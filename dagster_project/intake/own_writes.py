@@ -15,8 +15,6 @@ import polars as pl
 
 from dagster_project.contracts.source_table import POLARS_TYPES, TableSpec
 from dagster_project.lake import parquet
-from dagster_project.systems.distillation import source as distillation
-from dagster_project.systems.feedback import source as feedback
 
 RELEASES = pl.List(pl.String)
 
@@ -45,19 +43,6 @@ class MarkedTable:
             | {f"replaced_{column}": kind for column, kind in kinds.items()}
             | {"replaced_releases": RELEASES}
         )
-
-
-FEEDBACK = MarkedTable(
-    "raw_feedback__entries", feedback.ENTRIES, ("processed", "training_format", "quality_weight", "processed_at")
-)
-DISTILLATION = MarkedTable(
-    "raw_distillation__distillation_examples",
-    distillation.EXAMPLES,
-    (
-        "quality_score", "quality_flags", "human_reviewed", "reviewer_notes", "training_ready", "training_format",
-        "export_count", "last_exported_at",
-    ),
-)  # fmt: skip
 
 
 def ledger_path(home: Path, table: MarkedTable) -> Path:

@@ -1,0 +1,50 @@
+"""What reading a source needs to know of the run it is part of: what was asked for, as_of, the open files, the lake."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Literal, Protocol
+
+from dagster_project.config import Config
+from dagster_project.contracts.source_table import TableSpec
+from dagster_project.databases.look_cache import LookCache
+from dagster_project.intake.days import OpenFile, Seen
+from dagster_project.lake.damage import Damage
+from dagster_project.lake.lake import Lake
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user asked of this run. Without days, semantics G7 decides what is read again."""
+
+    as_of: datetime | Literal["now"] | None = None
+    full: bool = False
+    days: tuple[date, date] | None = None
+    wait_seconds: float = 0.0
+
+    def includes(self, day: date) -> bool:
+        """Whether this day was asked for."""
+        return self.days is not None and self.days[0] <= day <= self.days[1]
+
+
+class Stage(Protocol):
+    """A run as its intake sees it; `run.mill_run.MillRun` is one."""
+
+    config: Config
+    choice: Choice
+    lake: Lake
+    looks: LookCache
+    damage: Damage
+
+    @property
+    def as_of(self) -> datetime: ...
+
+    @property
+    def release_date(self) -> date: ...
+
+    def files(self, system: str, table: str | None = None) -> list[OpenFile]: ...
+
+    def files_with(self, spec: TableSpec) -> list[OpenFile]: ...
+
+    def seen(self, asset: str) -> Seen: ...
+
+    def missing_of(self, system: str) -> dict[str, int]: ...
