@@ -83,7 +83,7 @@ class Config:
     review_corrections: bool = _rule(False)  # whether a user's correction waits for a reviewer (D8)
     second_review_share: float = _limit(0.1)  # of judged items, how many a second reviewer is asked to judge blind
     review_batch: int = _rule(500)  # how many items a batch file holds at most
-    similarity_model: str = _rule("wordllama")  # what tells how alike two texts are (signals/similarity.py)
+    similarity_model: str = _rule("wordllama")  # what tells how alike two texts are (columns/similarity.py)
     similarity_threshold: float = _rule(0.8)  # a message more alike to the query before repeats it (C2)
     sample_rate: float = _rule(1.0)  # share of AI sessions that is looked at (S7)
     satisfaction_shares: Mapping[str, float] = field(  # of the overall line (N); empty: equal

@@ -83,8 +83,9 @@ def test_a_declared_file_that_is_not_there_is_an_error(package: Path) -> None:
 # --- the project itself ----------------------------------------------------------------------------------------------
 
 MAKERS = (
-    "feedback_days", "distillation_days", "conversation_days", "reaction_days", "session_days", "turn_pairs",
-    "turn_references", "distilled_answers", "sql_tables", "session_record", "training.release",
+    "systems.feedback.intake", "systems.distillation.intake", "systems.conversations.intake", "systems.reactions.intake",
+    "systems.sessions.intake", "systems.conversations.turn_pairs", "systems.conversations.turn_references",
+    "systems.distillation.answers", "orchestration.sql_tables", "systems.sessions.record", "training.release",
     "training.anonymised_export",
 )  # fmt: skip
 
@@ -96,15 +97,15 @@ def files_of(module: str) -> set[str]:
 @pytest.mark.parametrize("maker", MAKERS)
 def test_what_people_look_at_remakes_nothing(maker: str) -> None:
     """An edit of the command line, the review window, the lookups or the demo must not make a lake again."""
-    people = ("cli.py", "run_command.py", "terminal.py", "lookups.py", "stories.py", "watch.py", "publish.py", "demo/")
-    window = {f"review/{name}.py" for name in ("commands", "screen", "session", "desk", "handout", "batch")}
+    people = ("cli/", "lookups/", "demo/", "run/waiting.py", "orchestration/tables.py")
+    window = {f"review/{name}.py" for name in ("screen", "session", "desk", "handout", "batch")}
     assert [name for name in files_of(maker) if name.startswith(people) or name in window] == []
 
 
-def test_a_rule_of_feedback_is_in_all_that_is_made_of_it() -> None:
+def test_a_rule_of_words_is_in_all_that_is_made_of_it() -> None:
     """`word()` decides what is read of feedback, and of turns."""
-    for maker in ("feedback_days", "turn_pairs", "distilled_answers", "conversation_days"):
-        assert "sources/feedback.py" in files_of(maker)
+    for maker in ("feedback.intake", "conversations.turn_pairs", "distillation.answers", "conversations.intake"):
+        assert "columns/words.py" in files_of(f"systems.{maker}")
 
 
 def test_every_kept_result_asks_for_its_own_module() -> None:
@@ -117,11 +118,11 @@ def test_every_kept_result_asks_for_its_own_module() -> None:
     }
     others = {call for call in calls if not call.endswith("code_identity(__name__)")}
     assert others == {
-        "looks.py: code_identity(LOOKING)",
-        "session_days.py: code_identity(output_edits.__name__)",
+        "run/mill_run.py: code_identity(sqlite.__name__)",
+        "systems/sessions/intake.py: code_identity(output_edits.__name__)",
     }
     asking = {call.split(": ")[0].removesuffix(".py").replace("/", ".") for call in calls}
-    assert asking >= {*MAKERS, "review.handout", "warehouse"}
+    assert asking >= {*MAKERS, "review.handout", "orchestration.publication"}
 
 
 def test_no_module_reads_files_of_the_package_without_declaring_them() -> None:
@@ -133,9 +134,9 @@ def test_no_module_reads_files_of_the_package_without_declaring_them() -> None:
         if "__file__" in (text := file.read_text(encoding="utf-8")) and "DATA_FILES" not in text
     }
     assert reading == {
-        "queries.py",
-        "nothing_new.py",
-        "signals/similarity.py",
+        "engines/queries.py",
+        "run/nothing_new.py",
+        "columns/similarity.py",
     }  # the latter: wordllama's own, by its version
 
 
@@ -152,6 +153,6 @@ def test_the_whole_pipeline(tmp_path: Path) -> None:
         return pipeline_identity(copy)
 
     before = pipeline_identity(copy)
-    assert after("cli.py") == before
-    edits = ("sql/core/core__voices.sql", "sql/checks/metric__feedback_daily__adds_up.sql", "signals/edit_distance.py")
+    assert after("cli/run_command.py") == before
+    edits = ("sql/core/core__voices.sql", "sql/checks/metric__feedback_daily__adds_up.sql", "columns/edit_distance.py")
     assert len({before, *(after(edited) for edited in edits)}) == 1 + len(edits)

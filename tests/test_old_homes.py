@@ -14,11 +14,11 @@ COMMAND = "import sys; from dagster_project.cli import main; sys.exit(main())"
 # Edits of the kind people make, the widest first: what a later one makes again must not hide what an earlier one left.
 EDITS = (
     # what a word of a vocabulary is, for feedback and for turns
-    ("sources/feedback.py", ".str.to_lowercase()", '.str.to_lowercase().str.replace("^(?:code|rejected)$", "neutral")'),
+    ("columns/words.py", ".str.to_lowercase()", '.str.to_lowercase().str.replace("^(?:code|rejected)$", "neutral")'),
     # a figure that is kept from run to run, deep below its maker
-    ("signals/edit_distance.py", "* 100 + 0.5", "* 100 + 0.9"),
+    ("columns/edit_distance.py", "* 100 + 0.5", "* 100 + 0.9"),
     # the text of what leaves
-    ("training/templates.py", "Corrected answer", "Better answer"),
+    ("columns/templates.py", "Corrected answer", "Better answer"),
     # a query
     ("sql/metric/metric__turn_daily.sql", "correction_type = 'explicit'", "correction_type = 'rephrased'"),
 )

@@ -1,6 +1,6 @@
 """What goes to standard output: words for a person, made safe for a terminal, and data for a program, byte for byte.
 
-Users' texts are in both. A terminal obeys escape sequences, so a person is shown them (`review/printable.py`); a program
+Users' texts are in both. A terminal obeys escape sequences, so a person is shown them (`columns/printable.py`); a program
 wants the value as it is, so nothing is left out or altered on the way to a file or a pipe.
 """
 

@@ -1,4 +1,4 @@
-"""A table's contract: its columns come from the glossary; they make a Parquet layout and, in `schemas/tables.py`, a schema."""
+"""A table's contract: its columns come from the glossary; they make a Parquet layout and, in `engines/checked_tables.py`, a schema."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

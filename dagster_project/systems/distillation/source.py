@@ -1,7 +1,7 @@
 """SAM distillation (seed 2): three generations of tables side by side, and how a row of each becomes one of ours.
 
 Only what depends on one row lives here: columns, repairs (G1, D1) and vocabularies; what a row must be is its schema's.
-Which rows are one interaction (D2) is decided in SQL over the keys of `signals/interaction_keys.py`; their texts are
+Which rows are one interaction (D2) is decided in SQL over the keys of `systems/distillation/interaction_keys.py`; their texts are
 merged in `distilled_answers.py`.
 """
 
