@@ -1,10 +1,8 @@
 """Gristmill as Dagster sees it: the graph, the conventions, the schedules, the sensor, and the jobs through real resources."""
 
-import ast
 import html
 import time
 import tomllib
-from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -109,23 +107,6 @@ def test_checks_that_block() -> None:
 
 
 # --- conventions -------------------------------------------------------------------------------------------------
-
-
-def imported_modules(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            yield node.module or ""
-
-
-def test_few_files_know_dagster() -> None:
-    users = {
-        str(path.relative_to(ROOT / "dagster_project"))
-        for path in (ROOT / "dagster_project").rglob("*.py")
-        if any(module.split(".")[0] == "dagster" for module in imported_modules(path))
-    }
-    assert users == {"definitions.py", "history.py", "partitions.py", "publish.py", "resources.py", "steps.py"}
 
 
 def test_one_name_everywhere() -> None:

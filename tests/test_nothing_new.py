@@ -40,7 +40,7 @@ def table(path: Path, rows: int = 1) -> None:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with one file of everything a run looks at or makes."""
-    monkeypatch.setattr("dagster_project.databases.opening.sqlite_file.TICK_SECONDS", -1.0)
+    monkeypatch.setattr("dagster_project.databases.sqlite_file.TICK_SECONDS", -1.0)
     home = tmp_path / "home"
     for name in ("feedback", "conversations"):
         table(home / "sources" / f"{name}.db")
@@ -139,7 +139,7 @@ def test_what_cannot_be_told_from_outside_leaves_no_picture(home: Path, monkeypa
     assert looked(GRISTMILL_SESSIONS="postgresql://reader@127.0.0.1/prod") is None
     assert looked(GRISTMILL_SIMILARITY_MODEL="ours:factory") is None
     assert looked() is not None
-    monkeypatch.setattr("dagster_project.databases.opening.sqlite_file.TICK_SECONDS", 3600.0)
+    monkeypatch.setattr("dagster_project.databases.sqlite_file.TICK_SECONDS", 3600.0)
     assert looked() is None
 
 
