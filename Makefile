@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 export DAGSTER_DISABLE_TELEMETRY := yes
 
-.PHONY: run test test-fast test-slow test-postgres test-oracle check bench lock clean
+.PHONY: run test test-fast test-slow test-postgres test-oracle check quick bench lock clean
 
 # A demo that was just written is first run as of a week earlier: the run after it then has late feedback to restate, and
 # there are two releases to compare.
@@ -37,6 +37,10 @@ check: $(VENV)/.ready-dev
 	$(BIN)/pyright
 	$(BIN)/dg check defs
 	$(BIN)/dagster definitions validate
+
+# Before every commit, in under a minute: all that `check` does, and that the docs name what is there. As a hook: .ci/quick.
+quick: check
+	$(BIN)/python -m pytest -n 0 tests/test_docs.py
 
 bench: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.bench

@@ -1,0 +1,116 @@
+"""What the documentation names is there: files, make targets, commands, tables, rules; and every command is documented."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+import typer
+
+from dagster_project.cli import app
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "docs" / "sources").glob("*.md"))
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+MAKE = re.compile(r"\bmake ([a-z][a-z-]*)")
+GRISTMILL = re.compile(r"\bgristmill (?:--[a-z]+ \S+ )*([a-z]+)(?: ([a-z]+)\b)?")
+TABLE = re.compile(r"\b(?:raw_[a-z]+|core|metric|train|archive|quarantine)__[a-z_]+\b")
+RULE = re.compile(r"\b[GFDMCRST][1-9][0-9]?\b")
+
+
+def code(text: str) -> Iterator[str]:
+    """What stands in a page as code: fenced blocks, and spans with their line breaks as spaces."""
+    yield from FENCED.findall(text)
+    for span in SPAN.finditer(FENCED.sub("", text)):
+        yield " ".join(span[2].split("\n"))
+
+
+def links(text: str) -> list[str]:
+    """Relative links without their anchors; what stands in code is none."""
+    targets = LINK.findall(SPAN.sub("", FENCED.sub("", text)))
+    return [target.partition("#")[0] for target in targets if not re.match(r"[a-z]+:|#", target)]
+
+
+def commands() -> dict[str, set[str]]:
+    """Every command of the application; of a group its own commands."""
+    top = typer.main.get_command(app)
+    assert isinstance(top, click.Group)
+    return {
+        name: set(found.commands) if isinstance(found, click.Group) else set() for name, found in top.commands.items()
+    }
+
+
+def said(*pages: Path) -> list[str]:
+    return [piece for page in pages for piece in code(page.read_text("utf-8"))]
+
+
+def test_code_and_links_are_told_apart():
+    page = "See [rules](docs/rules.md#time), [web](https://a.example), `[x](y)`, `make\nbench`.\n```\n[a](b)\n```\n"
+    assert links(page) == ["docs/rules.md"]
+    assert list(code(page)) == ["```\n[a](b)\n```", "[x](y)", "make bench"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page: Path):
+    assert [link for link in links(page.read_text("utf-8")) if not (page.parent / link).exists()] == []
+
+
+def test_every_make_target_named_is_one():
+    targets = set(re.findall(r"^([a-z][a-z-]*):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    named = {target for piece in said(*PAGES) for target in MAKE.findall(piece)}
+    assert "run" in named
+    assert named - targets == set()
+
+
+def test_every_command_named_is_one():
+    known = commands()
+    named = {match for piece in said(*PAGES) for match in GRISTMILL.findall(piece)}
+    assert ("review", "list") in named
+    assert {verb for verb, _ in named} - known.keys() == set()
+    assert {(verb, part) for verb, part in named if part and known[verb] and part not in known[verb]} == set()
+
+
+def test_every_command_is_documented():
+    named = {match for piece in said(*PAGES) for match in GRISTMILL.findall(piece)}
+    verbs = {verb for verb, _ in named}
+    assert [verb for verb in commands() if verb not in verbs] == []
+
+
+@pytest.mark.parametrize("group", [name for name, parts in commands().items() if parts])
+def test_every_command_of_a_group_is_documented(group: str):
+    """As `review list`, or as `next` in a paragraph about `review`."""
+    paragraphs = [list(code(text)) for page in PAGES for text in page.read_text("utf-8").split("\n\n")]
+    about = [piece for pieces in paragraphs if any(re.search(rf"\b{group}\b", p) for p in pieces) for piece in pieces]
+    told = {part for piece in about for part in re.findall(rf"(?:\b{group} |^)([a-z]+)\b", piece)}
+    assert commands()[group] - told == set()
+
+
+def test_every_document_that_is_cited_has_a_page():
+    files = [*(ROOT / "dagster_project").rglob("*.py"), *(ROOT / "assets").glob("*.py"), *(ROOT / "sql").rglob("*.sql")]
+    cited = {number for file in files for number in re.findall(r"\b[Ss]eed (\d)\b", file.read_text("utf-8"))}
+    assert cited >= {"0", "4"}
+    assert cited - {page.name[0] for page in SOURCES} == set()
+
+
+def test_tables_named_by_the_pages_on_the_documents_are_there():
+    written = "\n".join(file.read_text("utf-8") for file in (ROOT / "dagster_project").rglob("*.py"))
+    known = set(re.findall(r"[\"']([a-z_]+__[a-z_]+)[\"']", written))
+    named = {table for page in SOURCES for table in TABLE.findall(page.read_text("utf-8"))}
+    assert "core__feedback" in named
+    assert named - known == set()
+
+
+def test_rules_named_by_the_pages_on_the_documents_are_in_the_rules():
+    rules = {rule for page in (ROOT / "docs").glob("*.md") for rule in RULE.findall(page.read_text("utf-8"))}
+    named = {rule for page in SOURCES for rule in RULE.findall(page.read_text("utf-8"))}
+    assert named >= {"F4", "S6"}
+    assert named - rules == set()
+
+
+def test_the_pages_on_the_documents_name_nobodys_machine():
+    for page in SOURCES:
+        assert re.findall(r"/Users/|/Volumes/|/home/", page.read_text("utf-8")) == [], page.name
