@@ -11,7 +11,6 @@ import polars as pl
 from dagster_project.contracts import TABLES
 from dagster_project.engines import queries
 from dagster_project.engines.checked_tables import check_file, checked
-from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 
 CHECKED_TOGETHER = 50_000  # rows, where they come in smaller pieces
@@ -80,11 +79,3 @@ def store_query(lake: Lake, table: str, params: Mapping[str, Any], memory_limit_
     check_file(TABLES[table], file)
     lake.adopt(table, partition, file, rows)
     return rows
-
-
-def where(lake: Lake, table: str, condition: pl.Expr) -> pl.DataFrame:
-    """The rows of a table that meet a condition."""
-    files = lake.files(table)
-    if not files:
-        return TABLES[table].empty()
-    return parquet.scan(files).filter(condition).collect(engine="streaming")

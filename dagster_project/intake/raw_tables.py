@@ -16,7 +16,7 @@ from dagster_project.columns.words import word as as_word
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.checks import Schema
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.engines import queries
+from dagster_project.engines import queries, reading
 from dagster_project.engines.stored_tables import fit, store, write
 from dagster_project.intake import days as intake
 from dagster_project.intake.days import UNDATED, DatedTable, DayGroup, OpenFile
@@ -138,8 +138,7 @@ class DatedIntake:
 
     def _refused(self) -> pl.DataFrame:
         partitions = [p for p in self.lake.partitions(QUARANTINE) if p.startswith(f"{self.asset}/")]
-        files = self.lake.files(QUARANTINE, partitions)
-        return parquet.read(files) if files else TABLES[QUARANTINE].empty()
+        return reading.read(self.lake, QUARANTINE, partitions)
 
     def _days_of_losers(self, refused: pl.DataFrame, days: set[date]) -> set[date]:
         """A row that lost to another file's (`conflict`) may win again when the winner's day is read again."""
@@ -147,9 +146,7 @@ class DatedIntake:
         if losers.is_empty():
             return set()
         key = self.table.spec.key
-        files = self.lake.files(self.asset)
-        kept = parquet.scan(files) if files else TABLES[self.asset].empty().lazy()
-        winners = kept.select(key, pl.col("event_date").alias("winner_day"))
+        winners = reading.scan(self.lake, self.asset).select(key, pl.col("event_date").alias("winner_day"))
         linked = losers.lazy().join(winners, left_on="key", right_on=key, how="left").collect()
         more: set[date] = set()
         while found := {

@@ -7,7 +7,8 @@ import polars as pl
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.databases.plain_files import size_of
-from dagster_project.engines.stored_tables import where
+from dagster_project.engines import reading
+from dagster_project.engines.reading import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Catalog, Lake, published
@@ -112,8 +113,7 @@ def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
 
 
 def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
-    files = published(config.home).files("quarantine__rows")
-    rows = parquet.read(files) if files else TABLES["quarantine__rows"].empty()
+    rows = reading.read(published(config.home), "quarantine__rows")
     if reason is not None:
         is_meant = pl.element() == reason if ":" in reason else pl.element().str.starts_with(f"{reason}:")
         rows = rows.filter(pl.col("reasons").list.eval(is_meant).list.any())

@@ -10,8 +10,7 @@ import polars as pl
 
 from dagster_project.columns.rounding import share
 from dagster_project.columns.words import counts
-from dagster_project.contracts import TABLES
-from dagster_project.lake import parquet
+from dagster_project.engines import reading
 from dagster_project.lake.lake import Lake
 
 Figures = dict[str, Any]
@@ -38,9 +37,7 @@ def _shown(value: Any) -> str:
 
 
 def _rows(lake: Lake, table: str, *columns: str) -> pl.DataFrame:
-    files = lake.files(table)
-    found = parquet.scan(files) if files else TABLES[table].empty().lazy()
-    return found.select(*columns).collect(engine="streaming")
+    return reading.scan(lake, table).select(*columns).collect(engine="streaming")
 
 
 def _rate(part: int, whole: int) -> float | None:

@@ -5,8 +5,7 @@ from collections.abc import Iterable
 import polars as pl
 
 from dagster_project.columns.text_keys import has_text
-from dagster_project.contracts import TABLES
-from dagster_project.lake import parquet
+from dagster_project.engines import reading
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation.answers import merged
 
@@ -55,5 +54,4 @@ def texts_of_judged_corrections(lake: Lake, ids: pl.Series) -> pl.DataFrame:
 
 def scan(lake: Lake, table: str, days: Iterable[object] | None = None) -> pl.LazyFrame:
     partitions = None if days is None else sorted(f"event_date={day}" for day in days)
-    files = lake.files(table, partitions)
-    return parquet.scan(files) if files else TABLES[table].empty().lazy()
+    return reading.scan(lake, table, partitions)

@@ -10,8 +10,7 @@ from datetime import date, datetime, timedelta
 import polars as pl
 
 from dagster_project.contracts import TABLES
-from dagster_project.engines import queries
-from dagster_project.lake import parquet
+from dagster_project.engines import queries, reading
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.sessions.source import word
 from dagster_project.training.anonymised_weeks import WEEK, closes_at
@@ -37,14 +36,16 @@ class RatedSessions:
 
     def mondays(self) -> list[date]:
         """Of the weeks in which a session began that has feedback."""
-        mondays = self._scan(SESSIONS).filter(pl.col("feedback_id").is_not_null())
+        mondays = reading.scan(self.lake, SESSIONS).filter(pl.col("feedback_id").is_not_null())
         found = mondays.select(pl.col("event_date").dt.truncate("1w").unique()).collect(engine="streaming")
         return sorted(found.to_series())
 
     def of_week(self, monday: date) -> pl.DataFrame:
         """A row per session, with the columns `anonymise` takes."""
         days = pl.col("event_date").is_between(monday, monday + WEEK - timedelta(days=1))
-        rated = self._scan(SESSIONS).filter(days & pl.col("feedback_id").is_not_null()).select(READ).collect()
+        rated = (
+            reading.scan(self.lake, SESSIONS).filter(days & pl.col("feedback_id").is_not_null()).select(READ).collect()
+        )
         is_late = pl.col("submitted_at") >= closes_at(monday)
         late = rated.filter(is_late)["session_id"]
         rows = pl.concat([rated.filter(~is_late), self._as_of(closes_at(monday), late)])
@@ -58,7 +59,9 @@ class RatedSessions:
         chosen = queries.query(SESSIONS)
         with queries.engine(self.lake, self.memory_limit_mb) as connection:
             for table in chosen.inputs:
-                rows = self._scan(table).filter(pl.col(KEYS.get(table, "session_id")).is_in(sessions.implode()))
+                rows = reading.scan(self.lake, table).filter(
+                    pl.col(KEYS.get(table, "session_id")).is_in(sessions.implode())
+                )
                 if table == FEEDBACK:
                     rows = rows.filter(is_early)
                 elif table == RETIRED:
@@ -69,7 +72,11 @@ class RatedSessions:
         return found.filter(pl.col("feedback_id").is_not_null()).select(READ)
 
     def _document_types(self) -> pl.DataFrame:
-        nodes = self._scan(NODES).select(pl.col("id").alias("document_ids"), word("type").alias("type")).collect()
+        nodes = (
+            reading.scan(self.lake, NODES)
+            .select(pl.col("id").alias("document_ids"), word("type").alias("type"))
+            .collect()
+        )
         return nodes.filter(pl.col("type") != "")
 
     def _context_types(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -77,7 +84,3 @@ class RatedSessions:
         documents = rows.select("session_id", "document_ids").explode("document_ids")
         types = documents.join(self._types, on="document_ids").group_by("session_id")
         return types.agg(pl.col("type").unique().sort().alias("context_types"))
-
-    def _scan(self, table: str) -> pl.LazyFrame:
-        files = self.lake.files(table)
-        return parquet.scan(files) if files else TABLES[table].empty().lazy()

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.engines.stored_tables import where
+from dagster_project.engines.reading import where
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.conversations.source import DATED
 

@@ -21,6 +21,7 @@ from dagster_project.columns.text_keys import SPACES, has_text, normal_answers, 
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.columns.words import known_or, word
 from dagster_project.contracts import TABLES
+from dagster_project.engines import reading
 from dagster_project.engines.stored_tables import store_days
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
@@ -221,8 +222,7 @@ def _pattern_links(patterns: pl.LazyFrame, examples: pl.LazyFrame) -> pl.LazyFra
 
 def _beside(lake: Lake, table: str, as_of: datetime | None) -> pl.LazyFrame:
     """A table beside `examples`, without what was written at or after as_of (G2)."""
-    files = lake.files(table)
-    rows = parquet.scan(files) if files else TABLES[table].empty().lazy()
+    rows = reading.scan(lake, table)
     written = instant(pl.col("created_at"))
     return rows.filter((written < as_of).fill_null(True)) if as_of else rows
 
@@ -233,8 +233,7 @@ def _beside_digests(run: MillRun) -> pl.DataFrame:
     patterns, fixes = (
         _beside(run.lake, table, run.as_of).select(columns).collect(engine="streaming").lazy() for table in BESIDE
     )
-    files = run.lake.files(f"{RAW}examples")
-    examples = parquet.scan(files) if files else TABLES[f"{RAW}examples"].empty().lazy()
+    examples = reading.scan(run.lake, f"{RAW}examples")
     about = _pattern_links(patterns, examples).join(
         patterns.select("id", "digest"), left_on="pattern_id", right_on="id"
     )

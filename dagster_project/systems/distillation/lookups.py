@@ -8,7 +8,7 @@ import polars as pl
 
 from dagster_project.columns.rounding import share
 from dagster_project.columns.words import counts
-from dagster_project.engines.stored_tables import where
+from dagster_project.engines.reading import where
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation import source as distillation

@@ -4,8 +4,8 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.engines import reading
 from dagster_project.errors import GristmillError
-from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 
 # What a row of each type says, beside what every row has.
@@ -19,7 +19,7 @@ def feedback_session(lake: Lake, session_id: str) -> dict[str, Any]:
         raise GristmillError(f"no session {session_id!r} with feedback is published")
     known = _rows(lake, "core__feedback", session_id, ["feedback_id", "event_date"])
     days = [f"event_date={day}" for day in known["event_date"].unique().sort()]
-    raw = parquet.scan(lake.files("raw_feedback__entries", days))
+    raw = reading.scan(lake, "raw_feedback__entries", days)
     columns = ["feedback_id", "response_id", "feedback_type", *SAID.values(), "timestamp"]
     meant = raw.filter(pl.col("feedback_id").is_in(known["feedback_id"].implode())).select(columns)
     found = meant.sort("timestamp", "feedback_id").collect()
@@ -39,5 +39,4 @@ def _entry(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _rows(lake: Lake, table: str, session_id: str, columns: list[str]) -> pl.DataFrame:
-    rows = parquet.scan(lake.files(table))
-    return rows.filter(pl.col("session_id") == session_id).select(columns).collect()
+    return reading.scan(lake, table).filter(pl.col("session_id") == session_id).select(columns).collect()

@@ -10,7 +10,8 @@ from typing import Any
 import polars as pl
 
 from dagster_project.contracts import TABLES
-from dagster_project.engines.stored_tables import where
+from dagster_project.engines import reading
+from dagster_project.engines.reading import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
@@ -50,8 +51,8 @@ def conversations_in_period(
 
     Where neither the question nor a reaction tells whose they are, what is `configured` does.
     """
-    active = _scan(lake).filter(pl.col("is_active") & period.condition)
-    places = _places(_scan(lake).filter(_of(period.tenant, period.project))) or list(configured)
+    active = reading.scan(lake, CORE).filter(pl.col("is_active") & period.condition)
+    places = _places(reading.scan(lake, CORE).filter(_of(period.tenant, period.project))) or list(configured)
     found = (
         active.group_by(*PLACE, "conversation_id")
         .agg(pl.col("occurred_at").max().alias("last_activity_at"))
@@ -244,11 +245,6 @@ def _story(lake: Lake, row: Row) -> Row:
 def _of(tenant: str | None, project: str | None) -> pl.Expr:
     asked = {"tenant": tenant, "project": project}
     return pl.all_horizontal(pl.lit(True), *(pl.col(n) == value for n, value in asked.items() if value is not None))
-
-
-def _scan(lake: Lake) -> pl.LazyFrame:
-    files = lake.files(CORE)
-    return parquet.scan(files) if files else TABLES[CORE].empty().lazy()
 
 
 def _places(rows: pl.LazyFrame) -> list[Place]:

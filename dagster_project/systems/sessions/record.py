@@ -13,6 +13,7 @@ import polars as pl
 from dagster_project.code_identity import code_identity
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.session_columns import REFUSED
+from dagster_project.engines import reading
 from dagster_project.engines.stored_tables import fit, store, write
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
@@ -141,17 +142,12 @@ def bring_restatements_up_to_date(run: MillRun) -> pl.DataFrame:
     if new.height:
         run.state_moves.append(state.stage_log(lake.staging, new))
     frozen = state.frozen().sort(KEY)
-    daily = _read(lake, DAILY).filter("is_frozen").select(*TABLES[FROZEN].columns)
+    daily = reading.read(lake, DAILY).filter("is_frozen").select(*TABLES[FROZEN].columns)
     now = pl.concat([daily, frozen.join(daily, on=KEY, how="anti")]).sort(KEY)
     if not now.equals(frozen):
         run.state_moves.append(state.stage_frozen(lake.staging, now))
         store(lake, FROZEN, [now])  # what the next run finds in the state
     return new
-
-
-def _read(lake: Lake, table: str) -> pl.DataFrame:
-    files = lake.files(table)
-    return parquet.read(files) if files else TABLES[table].empty()
 
 
 def _published(lake: Lake, table: str) -> pl.LazyFrame | None:
@@ -171,7 +167,7 @@ def _restated(run: MillRun) -> pl.DataFrame:
     previous = pl.lit(published_as_of).str.to_datetime(time_unit="us", time_zone="UTC")
     is_whole = (pl.col("date") < previous.dt.date()) & (pl.col("date") < run.as_of.date())
     old = before.filter(is_whole).collect()
-    new = _read(lake, DAILY).filter(is_whole)
+    new = reading.read(lake, DAILY).filter(is_whole)
     if not set(TABLES[DAILY].columns) <= set(old.columns):
         return empty  # an earlier version had other figures
     changes = _differences(old, new)
@@ -184,7 +180,7 @@ def _restated(run: MillRun) -> pl.DataFrame:
 
 def _refused(run: MillRun, log: pl.DataFrame) -> pl.DataFrame:
     """Frozen rows that would lose sessions: what was computed and is not published. Told once."""
-    frozen, days = _read(run.lake, FROZEN), _read(run.lake, DAYS)
+    frozen, days = reading.read(run.lake, FROZEN), reading.read(run.lake, DAYS)
     totals = days.select(*KEY, pl.col("total_sessions").alias("total_now"))
     is_smaller = pl.col("total_now").fill_null(0) < pl.col("total_sessions")
     kept = frozen.filter(pl.col("date") < run.as_of.date()).join(totals, on=KEY, how="left").filter(is_smaller)
