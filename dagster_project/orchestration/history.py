@@ -13,7 +13,6 @@ from typing import Any, Self
 import dagster as dg
 import sqlalchemy.exc
 from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.dagster_run import NOT_FINISHED_STATUSES, RunsFilter
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 from dagster._core.storage.sql import create_engine
 from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
@@ -27,6 +26,8 @@ from dagster_project.run.record import runs
 
 HOME_TAG, RUN_TAG = "gristmill/home", "gristmill/run"
 READY = ".gristmill"
+ENDED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
+UNDER_WAY = [status for status in dg.DagsterRunStatus if status not in ENDED]
 SETTINGS = "telemetry:\n  enabled: false\n"
 SILENT = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
 
@@ -111,7 +112,7 @@ def run_tags(mill: MillRun) -> dict[str, str]:
 def end_killed_runs(instance: dg.DagsterInstance, home: Path, is_mine: bool) -> None:
     """A killed run would be under way for ever; the record of runs knows better. `is_mine`: we hold the home."""
     tags = {HOME_TAG: str(home.absolute())}
-    under_way = instance.get_runs(RunsFilter(tags=tags, statuses=NOT_FINISHED_STATUSES))
+    under_way = instance.get_runs(dg.RunsFilter(tags=tags, statuses=UNDER_WAY))
     if not under_way:
         return
     killed = {run["run"]: run["reason"] for run in runs(home, is_mine) if run["outcome"] == "killed"}

@@ -6,7 +6,12 @@ from pathlib import Path
 from uuid import uuid4
 
 import dagster as dg
-from dagster._core.storage.tags import (
+
+from dagster_project import config as configuration
+from dagster_project.intake.stage import Choice
+from dagster_project.lake.lock import keep_private
+from dagster_project.orchestration.history import end_killed_runs, run_tags
+from dagster_project.orchestration.tags import (
     ASSET_PARTITION_RANGE_END_TAG,
     ASSET_PARTITION_RANGE_START_TAG,
     BACKFILL_ID_TAG,
@@ -14,11 +19,6 @@ from dagster._core.storage.tags import (
     SCHEDULE_NAME_TAG,
     SENSOR_NAME_TAG,
 )
-
-from dagster_project import config as configuration
-from dagster_project.intake.stage import Choice
-from dagster_project.lake.lock import keep_private
-from dagster_project.orchestration.history import end_killed_runs, run_tags
 from dagster_project.registry import open_run
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.moments import parse_as_of

@@ -12,11 +12,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import dagster as dg
-from dagster._core.errors import DagsterAssetCheckFailedError, DagsterExecutionInterruptedError
 
 from dagster_project.contracts import TABLES
 from dagster_project.databases.sqlite_file import SourceLocked
-from dagster_project.errors import GristmillError, one_line
+from dagster_project.errors import GristmillError
 from dagster_project.orchestration.history import run_tags
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.record import FailedCheck
@@ -106,7 +105,7 @@ def put_down(mill: MillRun) -> Iterator[None]:
         yield
     except (dg.RetryRequested, GeneratorExit):
         raise
-    except DagsterExecutionInterruptedError:
+    except dg.DagsterExecutionInterruptedError:
         mill.record.fail(GristmillError("stopped through Dagster; nothing was published"), "stopped")
         raise
     except BaseException as error:
@@ -168,8 +167,10 @@ def run_whole(
             tags={**run_tags(mill), **(tags or {})},
             run_id=run_id,
         )
-    except DagsterAssetCheckFailedError as error:
-        raise GristmillError(mill.record.failed_check or one_line(error)) from error
+    except dg.DagsterError as error:
+        if mill.record.failed_check:
+            raise GristmillError(mill.record.failed_check) from error
+        raise
 
 
 def wanted(mill: MillRun) -> set[str]:

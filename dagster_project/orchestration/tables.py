@@ -11,13 +11,13 @@ from datetime import date
 from typing import Any
 
 import dagster as dg
-from dagster._core.storage.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 
 from dagster_project.contracts import TABLES
 from dagster_project.engines import queries
 from dagster_project.intake.raw_tables import Account, repeated_keys
 from dagster_project.orchestration.sql_tables import bring_sql_table_up_to_date
 from dagster_project.orchestration.steps import step
+from dagster_project.orchestration.tags import ASSET_PARTITION_RANGE_END_TAG, ASSET_PARTITION_RANGE_START_TAG
 from dagster_project.registry import DATED_SPECS
 from dagster_project.run.mill_run import MillRun
 
