@@ -1,6 +1,7 @@
 """Configuration: file, then environment, then options; every mistake is one line (G12 for what changes tables)."""
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from dagster_project.config import SYSTEMS, Config, SourceFile, load
 from dagster_project.errors import GristmillError
 
+SQL_FOLDER = Path(__file__).parent.parent / "sql"
 NO_SOURCES: dict[str, tuple[SourceFile, ...]] = dict.fromkeys(SYSTEMS, ())
 
 
@@ -267,6 +269,30 @@ def test_mistakes_in_the_environment_are_one_line(environ: Mapping[str, str], ex
     assert expected in complaint(environ=environ)
 
 
+@pytest.mark.parametrize(
+    ("variable", "expected"),
+    [
+        ("GRISTMILL_MIN_WIEGHT", "GRISTMILL_MIN_WIEGHT is no setting; did you mean GRISTMILL_MIN_WEIGHT?"),
+        ("GRISTMILL_FEEDBACKS", "GRISTMILL_FEEDBACKS is no setting; did you mean GRISTMILL_FEEDBACK?"),
+        ("GRISTMILL_home", "GRISTMILL_home is no setting; did you mean GRISTMILL_HOME?"),
+        ("GRISTMILL_", "GRISTMILL_ is no setting; known keys are anonymity_k, auto_ready, "),
+        ("GRISTMILL_XQZ", "GRISTMILL_XQZ is no setting; known keys are anonymity_k, auto_ready, "),
+    ],
+)
+def test_a_misspelt_variable_is_told(variable: str, expected: str) -> None:
+    """It would leave its setting as it is, and nobody would know; also where it is empty."""
+    for value in ("0.5", ""):
+        assert complaint(environ={variable: value, "GRISTMILL_MIN_WEIGHT": "0.5"}).startswith(expected)
+
+
+def test_variables_of_others_and_of_our_own_that_are_no_key_are_not() -> None:
+    assert load(environ={"GRISTMILLER": "x", "GRISTMILL_REVIEWER": "ana", "PATH": ""}) == load(environ={})
+
+
+def test_a_file_cannot_say_what_only_the_environment_can(folder: Path) -> None:
+    assert "unknown key 'reviewer'" in complaint(write(folder / "mill.toml", 'reviewer = "ana"'))
+
+
 def test_the_same_file_by_a_link(folder: Path) -> None:
     """F3: a file under two names is one file."""
     write(folder / "a.db", "")
@@ -325,6 +351,20 @@ def test_the_order_of_files_is_in_the_hash_of_the_rules() -> None:
     files = [SourceFile(Path(name), label=name) for name in ("a.db", "b.db")]
     hashes = {Config(Path("home"), {"feedback": tuple(order)}).rules_hash() for order in (files, files[::-1])}
     assert len(hashes) == 2
+
+
+def test_the_hash_of_the_rules_stays() -> None:
+    """Releases name it: how settings are declared must not change it."""
+    file = SourceFile(Path("a.db"), "five", "a.db", tenant="acme", project="web")
+    other = Config(Path("home"), {"feedback": (file,)}, min_weight=0.5, satisfaction_shares={"feedback": 1.0})
+    assert (Config(Path("home")).rules_hash(), other.rules_hash()) == ("54be115c061d04d0", "65da68273863d2c1")
+
+
+def test_every_setting_a_query_binds_is_declared_as_its_parameter() -> None:
+    """And none besides; as_of and the day of the release are the run's own."""
+    texts = [path.read_text(encoding="utf-8") for path in SQL_FOLDER.glob("*/*.sql")]
+    bound = {name for text in texts for said in re.findall("^-- params: (.*)", text, re.M) for name in said.split(", ")}
+    assert Config(Path("home")).sql_parameters().keys() == bound - {"none", "as_of", "release_date"}
 
 
 @pytest.mark.parametrize(

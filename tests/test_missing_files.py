@@ -16,7 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from dagster_project import config
-from dagster_project.config import is_there
+from dagster_project.config.reachable import is_there
 from dagster_project.contracts import TABLES
 from dagster_project.errors import GristmillError
 from dagster_project.intake.raw_tables import bring_snapshot_up_to_date

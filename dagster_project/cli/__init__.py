@@ -86,6 +86,18 @@ def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
         raise typer.Exit(code)
 
 
+@app.command("config")
+def show_config(as_json: Annotated[bool, typer.Option("--json", help="For programs.")] = False) -> None:
+    """The settings in force, and where each comes from. Passwords are not shown."""
+    from dagster_project.cli.config_command import config_lines, screen_columns, settings_in_force
+
+    found = settings_in_force(configuration.everything_said(given["config"], given["home"]))
+    if as_json:
+        hand_over_json(found)
+    else:
+        say("\n".join(config_lines(found, screen_columns())))
+
+
 @app.command()
 def stats(
     system: Annotated[str, typer.Option(help=", ".join(configuration.SYSTEMS))] = "feedback",

@@ -264,16 +264,10 @@ class MillRun:
     @property
     def params(self) -> Mapping[str, Any]:
         """What SQL files may bind."""
-        settings = (
-            "min_weight",
-            "low_tier",
-            "ready_score",
-            "auto_ready",
-            "synthetic_pairs",
-            "review_corrections",
-            "sample_rate",
-        )
-        chosen = {name: getattr(self.config, name) for name in settings}
         shares = self.config.satisfaction_shares or {system: 1 / len(SIGNALLING) for system in SIGNALLING}
-        chosen["satisfaction_shares"] = json.dumps(shares, sort_keys=True)
-        return {"as_of": self.as_of, "release_date": self.release_date, **chosen}
+        return {
+            "as_of": self.as_of,
+            "release_date": self.release_date,
+            **self.config.sql_parameters(),
+            "satisfaction_shares": json.dumps(shares, sort_keys=True),
+        }

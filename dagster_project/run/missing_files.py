@@ -10,7 +10,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from dagster_project.config import SYSTEMS, Config, SourceFile, is_there
+from dagster_project.config import SYSTEMS, Config, SourceFile
+from dagster_project.config.reachable import is_there
 from dagster_project.errors import GristmillError
 from dagster_project.lake.damage import raw_table
 from dagster_project.lake.lake import NO_DAY, Catalog

@@ -1,0 +1,260 @@
+"""Configuration: `gristmill.toml`, then `GRISTMILL_<KEY>` from the environment, then the command's own options.
+
+Every later stage gets a frozen `Config`. A setting is declared by its field here, or in `source_settings.py` if it is one of
+a source; nowhere else is there a list of them. Opens nothing but the file.
+"""
+
+import hashlib
+import json
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from dagster_project.config.reachable import is_there
+from dagster_project.config.settings import (
+    PREFIX,
+    SHARE,
+    Setting,
+    about,
+    check_bounds,
+    deciding,
+    declared,
+    derived,
+    settings_of,
+    typed,
+)
+from dagster_project.config.source_settings import (
+    OF_A_SOURCE,
+    SOURCES,
+    SYSTEMS,
+    SourceFile,
+    default_source_files,
+    expanded,
+    separate,
+    source_files,
+)
+from dagster_project.errors import GristmillError
+
+SHARES_TOLERANCE = 1e-6
+DEFAULT = "default"
+FILE = Path("gristmill.toml")
+
+
+def _satisfaction_shares(said: Any) -> Mapping[str, float]:
+    """A table of system = share; in the environment as `feedback=0.5,sessions=0.5`. Systems not named have none."""
+    if not said:
+        return {}
+    if isinstance(said, str):
+        parts = [part.partition("=") for part in said.split(",")]
+        said = {system.strip(): share.strip() for system, _, share in parts}
+    if not isinstance(said, dict):
+        raise GristmillError("satisfaction_shares must be a table such as { feedback = 0.5, sessions = 0.5 }")
+    shares = {}
+    for system, share in said.items():
+        if system not in SYSTEMS:
+            raise GristmillError(f"satisfaction_shares: {system!r} is none of {', '.join(SYSTEMS)}")
+        shares[system] = typed(float, share, f"satisfaction_shares.{system}")
+        check_bounds(f"satisfaction_shares.{system}", shares[system], SHARE)
+    if abs(sum(shares.values()) - 1) > SHARES_TOLERANCE:
+        raise GristmillError(f"satisfaction_shares must add up to 1, not {sum(shares.values()):g}")
+    return shares
+
+
+@dataclass(frozen=True)
+class Config:
+    """Everything a run may depend on besides its sources, its state and as_of.
+
+    Each setting says whether it decides what outputs hold; the manifest's `config_hash` covers those that do.
+    """
+
+    home: Path = field(metadata=about("Where everything is written.", decides_outputs=False, default="data"))
+    sources: Mapping[str, tuple[SourceFile, ...]] = derived(decides_outputs=True, default_factory=dict)
+    # Default sources that are not there: missing if the lake holds rows of them, else nobody ever had them (G13).
+    absent: Mapping[str, tuple[SourceFile, ...]] = derived(decides_outputs=False, default_factory=dict, compare=False)
+    # Systems the user wants nothing of.
+    taken_out: frozenset[str] = derived(decides_outputs=False, default=frozenset(), compare=False)
+    min_weight: float = declared(0.3, "Nothing lighter leaves for training.", bounds=SHARE, is_sql_parameter=True)
+    low_tier: str = declared(  # F5
+        "augmentation",
+        "Where light training records go: into a file of their own, with the others, or nowhere.",
+        words=("augmentation", "train", "exclude"),
+        is_sql_parameter=True,
+    )
+    split_key: str = declared("gristmill", "Change it and every prompt is dealt to train, validation and test anew.")
+    ready_score: float = declared(  # D6
+        0.7, "A distilled example nobody judged leaves with at least this score.", bounds=SHARE, is_sql_parameter=True
+    )
+    auto_ready: bool = declared(
+        True, "Whether examples leave that nobody judged; else only what a person approved.", is_sql_parameter=True
+    )
+    synthetic_pairs: bool = declared(  # D2
+        False, "Whether pairs leave that the teacher wrote both sides of.", is_sql_parameter=True
+    )
+    review_corrections: bool = declared(  # D8
+        False, "Whether a user's correction waits for a reviewer.", is_sql_parameter=True
+    )
+    second_review_share: float = declared(
+        0.1, "Of judged items, how many a second reviewer is asked to judge blind.", bounds=SHARE, decides_outputs=False
+    )
+    review_batch: int = declared(500, "How many items a batch file for reviewers holds at most.", bounds=(1, 1_000_000))
+    similarity_model: str = declared(
+        "wordllama", "What tells how alike two texts are; or `package.module:factory`, a model of your own."
+    )
+    similarity_threshold: float = declared(  # C2
+        0.8, "A message more alike than this to the query before repeats it.", bounds=SHARE
+    )
+    sample_rate: float = declared(  # S7
+        1.0,
+        "Share of AI sessions that are looked at, by hash of their id.",
+        bounds=SHARE,
+        not_zero_because="a sample of nothing tells nothing",
+        is_sql_parameter=True,
+    )
+    satisfaction_shares: Mapping[str, float] = declared(  # N
+        {},
+        "What each system counts in the overall satisfaction, `feedback=0.5,sessions=0.5`; equal if nothing is said.",
+        reader=_satisfaction_shares,
+        is_sql_parameter=True,
+    )
+    anonymity_k: int = declared(  # S6
+        5, "So many users must share all that leaves of a session in the anonymised export.", bounds=(1, 1_000_000)
+    )
+    token_budget: int = declared(  # S6
+        8000, "Tokens a context may have; utilisation is a share of it.", bounds=(1, 2**40)
+    )
+    busy_timeout_seconds: float = declared(
+        30.0, "How long to wait for a database somebody writes to.", bounds=(0, 86_400), decides_outputs=False
+    )
+    memory_limit_mb: int = declared(300, "Memory a query may take.", bounds=(64, 2**24), decides_outputs=False)
+    min_free_mb: int = declared(
+        200, "Space that must be free on the home's disk before a run begins.", bounds=(0, 2**30), decides_outputs=False
+    )
+
+    def rules_hash(self) -> str:
+        """Identity of the settings that decide what outputs hold (G12)."""
+        return hashlib.sha256(json.dumps(deciding(self), sort_keys=True).encode()).hexdigest()[:16]
+
+    def sql_parameters(self) -> dict[str, Any]:
+        """The settings SQL files may bind."""
+        return {name: getattr(self, name) for name, setting in OF_A_RUN.items() if setting.is_sql_parameter}
+
+
+OF_A_RUN = settings_of(Config)
+OF_THE_ENVIRONMENT = {
+    "config": Setting(
+        "config",
+        Path,
+        None,
+        "The file with settings; without it `gristmill.toml` where the command is started, if there is one.",
+        decides_outputs=False,
+        is_in_file=False,
+    ),
+    "reviewer": Setting(
+        "reviewer",
+        str,
+        None,
+        "Who judges in `gristmill review`; without it your login name.",
+        decides_outputs=False,
+        is_in_file=False,
+    ),
+}
+SETTINGS: dict[str, Setting] = {
+    "home": OF_A_RUN["home"],
+    **SOURCES,
+    **OF_A_SOURCE,
+    **OF_A_RUN,
+    **OF_THE_ENVIRONMENT,
+}
+KEYS = {name for name, setting in SETTINGS.items() if setting.is_in_file}
+
+
+@dataclass(frozen=True)
+class Said:
+    """A setting as somebody said it, not yet understood."""
+
+    value: Any
+    origin: str = DEFAULT  # or a file, a variable, an option
+    base: Path = Path()  # what paths in it are relative to
+
+
+def load(config_file: Path | None = None, home: Path | None = None, environ: Mapping[str, str] | None = None) -> Config:
+    """Read the configuration. An unknown key, a wrong type or a named file that is not there is a one-line error."""
+    return understood(everything_said(config_file, home, environ))
+
+
+def everything_said(
+    config_file: Path | None = None, home: Path | None = None, environ: Mapping[str, str] | None = None
+) -> dict[str, Said]:
+    """Every setting and who has the last word on it: the default, the file, the environment, the command's options."""
+    environ = os.environ if environ is None else environ
+    _check_variables(environ)
+    said_by_variable = {
+        name: Said(environ[setting.variable], setting.variable)
+        for name, setting in SETTINGS.items()
+        if not setting.is_unsaid(environ.get(setting.variable))
+    }
+    named = Said(config_file, "--config") if config_file else said_by_variable.pop("config", None)
+    file = Said(FILE) if named is None and FILE.is_file() else named
+    path, values = (Path(file.value), _read_toml(Path(file.value))) if file else (None, {})
+    base = path.parent if path else Path()
+    return {
+        **{name: Said(setting.default, base=base) for name, setting in SETTINGS.items()},
+        **{name: Said(value, str(path), base) for name, value in values.items()},
+        **said_by_variable,
+        **({"home": Said(home, "--home")} if home is not None else {}),
+        **({"config": file} if file else {}),
+    }
+
+
+def _check_variables(environ: Mapping[str, str]) -> None:
+    """A misspelt variable would leave its setting as it is, and nobody would know."""
+    known = {setting.variable for setting in SETTINGS.values()}
+    for variable in sorted(name for name in environ if name.startswith(PREFIX) and name not in known):
+        near = get_close_matches(variable.removeprefix(PREFIX).lower(), SETTINGS, n=1)
+        hint = (
+            f"did you mean {SETTINGS[near[0]].variable}?" if near else f"known keys are {', '.join(sorted(SETTINGS))}"
+        )
+        raise GristmillError(f"{variable} is no setting; {hint}")
+
+
+def _read_toml(file: Path) -> dict[str, Any]:
+    if not file.is_file():
+        raise GristmillError(f"configuration file {file} does not exist")
+    try:
+        values = tomllib.loads(file.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise GristmillError(f"{file} is not valid TOML: {error}") from error
+    if unknown := sorted(set(values) - KEYS):
+        raise GristmillError(f"{file}: unknown key {unknown[0]!r}; known keys are {', '.join(sorted(KEYS))}")
+    return values
+
+
+def understood(said: Mapping[str, Said]) -> Config:
+    """The configuration that was meant by all that was said."""
+    home = _home(said["home"])
+    common = {name: said[name].value for name in OF_A_SOURCE}
+    common["rating_scale"] = OF_A_SOURCE["rating_scale"].parsed(common["rating_scale"])
+    sources, absent = {}, {}
+    for system in SYSTEMS:
+        named = said[system]
+        if named.value is None:
+            files = default_source_files(system, home, common)
+            sources[system] = tuple(file for file in files if is_there(file.path))
+            absent[system] = tuple(file for file in files if not is_there(file.path))
+        else:
+            is_variable = named.origin == SOURCES[system].variable
+            entries = separate(named.value) if is_variable else named.value
+            sources[system] = source_files(system, entries, named.base, common)
+    taken_out = frozenset(system for system in SYSTEMS if system not in absent and not sources[system])
+    others = {name: setting.parsed(said[name].value) for name, setting in OF_A_RUN.items() if name != "home"}
+    return Config(home, sources, absent, taken_out, **others)
+
+
+def _home(said: Said) -> Path:
+    if not isinstance(said.value, str | Path) or not said.value:
+        raise GristmillError(f"home must be a path, not {said.value!r}")
+    return said.base / expanded(Path(said.value), "home")
