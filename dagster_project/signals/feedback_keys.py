@@ -17,7 +17,7 @@ from dagster_project.training.templates import correction_output
 COMMENT_LENGTH = 80
 WHOLE_CORRECTIONS = ("full_replacement", "clarification")  # others mend a part and never stand as an answer (F6)
 LONG_ANSWER, LEAST_SHARE_PCT = 100, 30
-NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
+NO_CONTEXT = pl.Series([""]).hash().reinterpret(signed=True)[0]  # null and empty are the same context
 
 
 def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
@@ -56,9 +56,12 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     said = pl.when(~is_rating).then(pl.struct("feedback_type", *CONTENT).hash())
     has_texts = pl.col("has_query") & pl.col("has_answer")
     rows = rows.with_columns(
-        pl.when(has_texts).then(pl.struct("thread_key", "answer_hash").hash()).alias("answer_key"),
+        pl.when(has_texts)
+        .then(pl.struct("thread_key", "answer_hash").hash().reinterpret(signed=True))
+        .alias("answer_key"),
         pl.struct(pl.col("voter_id"), pl.col("response_id"), is_rating.alias("is_rating"), said.alias("said"))
         .hash()
+        .reinterpret(signed=True)
         .alias("voice_key"),
     )
     return rows.select(
@@ -133,7 +136,7 @@ def _target_signs(rows: pl.DataFrame) -> list[pl.Series]:
     return [
         _scattered(fragments, is_pair).alias("is_fragment"),
         _scattered(respaced, is_pair).alias("is_respaced"),
-        _scattered(_loose(rows["original_response"].filter(is_voted)).hash(), is_voted).alias("loose_hash"),
+        _scattered(_hash_or_null(_loose(rows["original_response"].filter(is_voted))), is_voted).alias("loose_hash"),
         _scattered(unseen, is_taught).alias("is_unseen_attempt"),
     ]
 
@@ -147,7 +150,7 @@ def thread_keys(rows: pl.DataFrame) -> pl.Series:
     """What two texts must share to answer the same question: `prompt_key`, and `conversation_context` as G10 compares it."""
     context = _hash_or_null(normal_prompts(rows["conversation_context"])).fill_null(NO_CONTEXT)
     return rows.select("prompt_key", context.alias("context_hash")).select(
-        pl.struct("prompt_key", "context_hash").hash().alias("thread_key")
+        pl.struct("prompt_key", "context_hash").hash().reinterpret(signed=True).alias("thread_key")
     ).to_series()  # fmt: skip
 
 
@@ -164,9 +167,8 @@ def _record_hash(rows: pl.DataFrame) -> pl.Series:
     is_correction = rows["effective_type"] == "correction"
     corrections = rows.filter(is_correction)
     outputs = normal_answers(corrections.select(correction_output()).to_series())
-    return _scattered(
-        corrections.select("answer_hash").with_columns(outputs.alias("output")).hash_rows(), is_correction
-    )
+    said = corrections.select("answer_hash").with_columns(outputs.alias("output")).hash_rows()
+    return _scattered(said.reinterpret(signed=True), is_correction)
 
 
 def _scattered(values: pl.Series, places: pl.Series) -> pl.Series:
@@ -209,4 +211,5 @@ def _known_id(column: str) -> pl.Expr:
 
 
 def _hash_or_null(texts: pl.Series) -> pl.Series:
-    return pl.select(pl.when(texts.is_not_null()).then(texts.hash())).to_series().rename(texts.name)
+    hashes = texts.hash().reinterpret(signed=True)
+    return pl.select(pl.when(texts.is_not_null()).then(hashes)).to_series().rename(texts.name)
