@@ -69,7 +69,7 @@ objects as (
 ),
 
 -- the rate as a whole number, so that a count over it is rounded as it is (sql/README.md)
-sample as (
+scale as (
     select round($sample_rate::double * 1e12)::decimal(38, 0) as sample_units
 ),
 
@@ -83,7 +83,7 @@ estimated as (
         2000000000000000000 * skipped_ratings::decimal(38, 0) + sample_units as skipped_halves,
         2000000000000000000 * no_feedback_count::decimal(38, 0) + sample_units as silent_halves
     from counted
-    cross join sample
+    cross join scale
 )
 
 -- two decimals, half up, in whole numbers: (200 * sum + n) // (2 * n) hundredths
