@@ -34,6 +34,7 @@ test-oracle: $(VENV)/.ready-dev
 check: $(VENV)/.ready-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/python -m tests.sql.portable
 	$(BIN)/pyright
 	$(BIN)/dg check defs
 	$(BIN)/dagster definitions validate

@@ -23,7 +23,7 @@ _ASCII_SPACES_TO_FOLD = r"(?:[\t\n\x0b\x0c\r\x1c-\x1f]| [\t\n\x0b\x0c\r\x1c-\x1f
 _ODD_ASCII = ["  ", "\t", "\n", "\x0b", "\x0c", "\r", "\x1c", "\x1d", "\x1e", "\x1f"]
 
 # Code in Markdown. A linear-time engine cannot count the signs of a fence and compare, so the lengths are listed.
-NO_CONTEXT = pl.Series([""]).hash()[0]  # null and empty are the same context
+NO_CONTEXT = pl.Series([""]).hash().reinterpret(signed=True)[0]  # null and empty are the same context
 _EDGE = "\x00"  # around a block of code; the contract lets no NUL into a text (G5)
 _INDENT = r"(?: {4}| {0,3}\t)"
 _CODE_LINE = rf"\n{_INDENT}[^\n]*[^ \t\n][^\n]*"
@@ -130,12 +130,13 @@ def prompt_keys(texts: pl.Series, split_key: str) -> pl.DataFrame:
 
 
 def hash_or_null(texts: pl.Series) -> pl.Series:
-    return pl.select(pl.when(texts.is_not_null()).then(texts.hash())).to_series().rename(texts.name)
+    hashes = texts.hash().reinterpret(signed=True)
+    return pl.select(pl.when(texts.is_not_null()).then(hashes)).to_series().rename(texts.name)
 
 
 def thread_keys(rows: pl.DataFrame) -> pl.Series:
     """What two texts must share to answer the same question: `prompt_key`, and `conversation_context` as G10 compares it."""
     context = hash_or_null(normal_prompts(rows["conversation_context"])).fill_null(NO_CONTEXT)
     return rows.select("prompt_key", context.alias("context_hash")).select(
-        pl.struct("prompt_key", "context_hash").hash().alias("thread_key")
+        pl.struct("prompt_key", "context_hash").hash().reinterpret(signed=True).alias("thread_key")
     ).to_series()  # fmt: skip

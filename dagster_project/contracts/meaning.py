@@ -20,6 +20,7 @@ class Meaning:
     most: float | None = None
     is_repetitive: bool = False  # few different values: worth a dictionary in Parquet
     is_long_text: bool = False  # worth neither a dictionary nor statistics
+    is_hash: bool = False  # bits without a pattern: not worth compressing
 
 
 def text(description: str) -> Meaning:
@@ -63,4 +64,5 @@ def moment(description: str) -> Meaning:
 
 
 def hash_of(description: str) -> Meaning:
-    return Meaning(pl.UInt64, description)
+    """A key of 64 bits, signed: not every engine has unsigned integers."""
+    return Meaning(pl.Int64, description, is_hash=True)

@@ -8,6 +8,7 @@ from dagster_project.contracts.meaning import (
     count,
     flag,
     fraction,
+    hash_of,
     moment,
     one_of,
     signed_fraction,
@@ -47,7 +48,7 @@ USER_ID = text("whose session it is; null where unknown (G9)")
 COMMENT = Meaning(pl.String, "what the user wrote (seed 4)", is_long_text=True)
 FEEDBACK_ID = text("the feedback row that counts: the latest by (submitted_at, id) before as_of")
 NAME = text("of the document")
-OUTPUT_HASH = Meaning(pl.UInt64, "both texts of the output: another hash, and the edit distance is computed again")
+OUTPUT_HASH = hash_of("both texts of the output: another hash, and the edit distance is computed again")
 TABLE_OWN = {"rating": RATING, "verdict": VERDICT, "started_at": STARTED_AT, "session_id": SESSION_ID, "user_id": USER_ID,
              "feedback_id": FEEDBACK_ID}  # fmt: skip
 POSITIVE = count("sessions rated positive")

@@ -12,8 +12,8 @@ from dagster_project.contracts.layout import FileLayout
 from dagster_project.contracts.meaning import Meaning
 
 DUCKDB_TYPES = {
-    pl.String: "varchar", pl.Int64: "bigint", pl.UInt64: "ubigint", pl.Float64: "double", pl.Boolean: "boolean",
-    pl.Date: "date", pl.Datetime: "timestamptz",
+    pl.String: "varchar", pl.Int64: "bigint", pl.Float64: "double", pl.Boolean: "boolean", pl.Date: "date",
+    pl.Datetime: "timestamptz",
 }  # fmt: skip
 
 
@@ -64,7 +64,7 @@ class Table:
             [path for path in _leaves(self.arrow_schema) if self.meanings[path.split(".")[0]].is_repetitive],
             [name for name in self.columns if not self.meanings[name].is_long_text],
             {
-                path: "none" if self.meanings[path.split(".")[0]].dtype == pl.UInt64 else "zstd"
+                path: "none" if self.meanings[path.split(".")[0]].is_hash else "zstd"
                 for path in _leaves(self.arrow_schema)
             },
         )

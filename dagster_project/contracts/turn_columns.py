@@ -7,6 +7,7 @@ from dagster_project.contracts.meaning import (
     count,
     flag,
     fraction,
+    hash_of,
     long_text,
     moment,
     one_of,
@@ -66,7 +67,7 @@ TURN_COLUMNS: dict[str, Meaning] = {
     "said_status": one_of(FEEDBACK_STATUSES, "what such a message says by itself, without looking at the turn before"),
     "said_confidence": fraction("of said_status"),
     "said_reason": word("the rule that decided said_status"),
-    "text_hash": Meaning(pl.UInt64, "query and response: another hash, and what was made of them is made again"),
+    "text_hash": hash_of("query and response: another hash, and what was made of them is made again"),
     # scores (C4, C5)
     "satisfaction_score": signed_fraction("seed 1: -1 rejected, base + 0.5 accepted, base neutral; null where unknown"),
     "ranking_score": Meaning(pl.Float64, "seed 1: 0.6 * quality_score + 0.4 * feedback weight", least=-1, most=1),

@@ -48,12 +48,34 @@ requests as (
         list({'at': occurred_at, 'id': feedback_id, 'comment': comment}) filter (where comment is not null) as remarks
     from waiting
     group by request_id
+),
+
+-- ranked in two steps, because one order over all rows is one worker's: by thousandths of a weight, then within one
+ranked as (
+    select
+        requests.request_id,
+        floor(voices.quality_weight * 1000) as thousandth,
+        row_number() over (
+            partition by floor(voices.quality_weight * 1000)
+            order by voices.quality_weight desc, requests.negative_count desc, voices.occurred_at desc, voices.feedback_id
+        ) as place
+    from requests
+    join voices on voices.feedback_id = requests.request_id
+),
+
+thousandths as (
+    select thousandth, count(*) as row_count
+    from ranked
+    group by thousandth
+),
+
+heavier as (
+    select thousandth, sum(row_count) over (order by thousandth desc) - row_count as rows_before
+    from thousandths
 )
 
 select
-    row_number() over (
-        order by voices.quality_weight desc, requests.negative_count desc, voices.occurred_at desc, voices.feedback_id
-    ) as rank,
+    (heavier.rows_before + ranked.place)::bigint as rank,
     voices.answer_key,
     voices.feedback_id,
     voices.response_id,
@@ -72,5 +94,7 @@ select
     coalesce(list_transform(list_reverse_sort(requests.remarks), lambda said: said.comment), []) as comments
 from requests
 join voices on voices.feedback_id = requests.request_id
+join ranked on ranked.request_id = requests.request_id
+join heavier on heavier.thousandth = ranked.thousandth
 join raw_feedback__entries as entries on entries.feedback_id = requests.request_id
 order by rank, voices.feedback_id

@@ -154,7 +154,10 @@ select
         when origin = 'synthetic_pair' then attempt_hash is distinct from answer_hash and (has_attempt or has_answer)
         when is_source_ready then true
         else $auto_ready and quality_score >= $ready_score
-            and not list_has_any(quality_flags, ['repetition', 'incomplete', 'refusal'])
+            and not (
+                list_contains(quality_flags, 'repetition') or list_contains(quality_flags, 'incomplete')
+                or list_contains(quality_flags, 'refusal')
+            )
     end as is_ready,
     case
         when origin = 'synthetic_pair' or has_contrast or wished_format in ('instruction', 'cot') then wished_format

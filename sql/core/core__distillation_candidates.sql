@@ -78,6 +78,6 @@ select
     if(is_low_training and $low_tier = 'augmentation', 'augmentation', split) as split,
     thread_key,
     answer_hash as side_a,
-    if(has_two_sides, coalesce(attempt_hash, 0::ubigint), 0::ubigint) as side_b
+    if(has_two_sides, coalesce(attempt_hash, 0), 0) as side_b
 from judged
 order by id

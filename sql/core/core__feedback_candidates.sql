@@ -108,9 +108,9 @@ judged as (
         end as side_a,
         case format
             when 'preference' then candidates.answer_hash
-            when 'correction' then (correction_hash = candidates.answer_hash)::ubigint
-            when 'unpaired' then (sentiment = 'positive')::ubigint
-            else 0::ubigint
+            when 'correction' then (correction_hash = candidates.answer_hash)::bigint
+            when 'unpaired' then (sentiment = 'positive')::bigint
+            else 0
         end as side_b,
         case
             when effective_type = 'flag' then 'flag'

@@ -12,26 +12,32 @@ with pairs as (
 ),
 
 found_targets as (
-    select message_turn_key, list({turn_key: turn_key, score: score} order by rank) as targets
+    select
+        message_turn_key,
+        list_transform(
+            list_sort(list({rank: rank, turn_key: turn_key, score: score})),
+            lambda one: {turn_key: one.turn_key, score: one.score}
+        ) as targets
     from core__turn_references
     group by message_turn_key
 ),
 
 said_of_the_last_turn as (
     select
-        next_turn_key as message_turn_key, turn_key as last_turn_key, feedback_status as kind,
-        feedback_confidence as confidence, reason, next_at as occurred_at, user_id, session_id
+        pairs.next_turn_key as message_turn_key, pairs.turn_key as last_turn_key, pairs.feedback_status as kind,
+        pairs.feedback_confidence as confidence, pairs.reason, pairs.next_at as occurred_at, pairs.user_id, pairs.session_id
     from pairs
-    where next_turn_key is not null and next_turn_key not in (select message_turn_key from found_targets)
+    anti join found_targets on pairs.next_turn_key = found_targets.message_turn_key
+    where pairs.next_turn_key is not null
 ),
 
 said_of_an_earlier_turn as (
     -- what the message says by itself: the turn before it is not what it is about
     select
-        turn_key as message_turn_key, null as last_turn_key, said_status as kind, said_confidence as confidence,
-        said_reason as reason, occurred_at, user_id, session_id
+        pairs.turn_key as message_turn_key, null as last_turn_key, pairs.said_status as kind,
+        pairs.said_confidence as confidence, pairs.said_reason as reason, pairs.occurred_at, pairs.user_id, pairs.session_id
     from pairs
-    where turn_key in (select message_turn_key from found_targets)
+    semi join found_targets on pairs.turn_key = found_targets.message_turn_key
 ),
 
 said as (

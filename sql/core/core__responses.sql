@@ -22,7 +22,7 @@ counted as (
         sum(rating) filter (where effective_type = 'rating' and rating_scale = 'five') as five_sum,
         count(*) filter (where effective_type = 'rating' and rating_scale = 'five') as five_count,
         -- fractions are added as integers, because floating addition in parallel is not repeatable (G2)
-        sum(round(response_confidence * 1e12)::hugeint)
+        sum(round(response_confidence * 1e12)::decimal(38, 0))
             filter (where effective_type = 'rating' and response_confidence is not null) as confidence_sum,
         count(response_confidence) filter (where effective_type = 'rating') as confidence_count,
         min(epoch_us(occurred_at)) as first_us,
@@ -39,9 +39,17 @@ compared as (
         *,
         up + down as voted,
         abs(up - down) as lead,
-        up::hugeint * confidence_count * 1000000000000 - confidence_sum * (up + down) as surprise,
-        (up + down)::hugeint * confidence_count * 1000000 as surprise_unit
+        up::decimal(38, 0) * confidence_count * 1000000000000 - confidence_sum * (up + down) as surprise,
+        (up + down)::decimal(38, 0) * confidence_count * 1000000 as surprise_unit
     from counted
+),
+
+halved as (
+    select
+        *,
+        2 * abs(surprise) + surprise_unit as surprise_halves,
+        2 * surprise_unit as whole_surprise
+    from compared
 ),
 
 -- nearly every answer was rated in one session; only the others need a list made
@@ -54,7 +62,7 @@ several_sessions as (
 )
 
 select
-    compared.response_id,
+    halved.response_id,
     up as thumbs_up_count,
     down as thumbs_down_count,
     ((2000000 * five_sum + five_count) // nullif(2 * five_count, 0)) / 1e6 as avg_rating,
@@ -63,7 +71,8 @@ select
     preferences as preference_count,
     flags as flag_count,
     sign(up - down) * ((2000000 * lead + voted) // nullif(2 * voted, 0)) / 1e6 as net_sentiment,
-    sign(surprise) * ((2 * abs(surprise) + surprise_unit) // nullif(2 * surprise_unit, 0)) / 1e6 as confidence_delta,
+    sign(surprise) * round((surprise_halves - surprise_halves % nullif(whole_surprise, 0)) / nullif(whole_surprise, 0)) / 1e6
+        as confidence_delta,
     first_us / 1e6 as first_feedback_at,
     last_us / 1e6 as last_feedback_at,
     case
@@ -71,6 +80,6 @@ select
         when one_session is null then []
         else [one_session]
     end as session_ids
-from compared
+from halved
 left join several_sessions using (response_id)
-order by compared.response_id
+order by halved.response_id

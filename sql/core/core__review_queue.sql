@@ -46,21 +46,48 @@ waiting as (
     anti join core__reviews on core__reviews.example_id = core__feedback.feedback_id
         and core__reviews.review_verdict in ('approved', 'rejected')
     where core__feedback.status = 'active' and core__feedback.effective_type = 'correction'
+),
+
+-- ranked in two steps, because one order over all rows is one worker's: by thousandths of a score, then within one
+placed as (
+    select
+        *,
+        row_number() over (
+            partition by is_contradicted, has_attempt, has_feedback, thousandth order by quality_score desc, item_id
+        ) as place
+    from (select *, floor(quality_score * 1000) as thousandth from waiting) as waiting
+),
+
+thousandths as (
+    select is_contradicted, has_attempt, has_feedback, thousandth, count(*) as row_count
+    from placed
+    group by is_contradicted, has_attempt, has_feedback, thousandth
+),
+
+before as (
+    select
+        is_contradicted, has_attempt, has_feedback, thousandth,
+        sum(row_count) over (order by is_contradicted desc, has_attempt desc, has_feedback desc, thousandth desc)
+            - row_count as rows_before
+    from thousandths
 )
 
 select
-    row_number() over (
-        order by is_contradicted desc, has_attempt desc, has_feedback desc, quality_score desc, item_id
-    ) as rank,
-    item_id,
-    kind,
-    event_date,
-    domain,
-    quality_score,
-    quality_flags,
-    is_contradicted,
-    has_attempt,
-    has_feedback,
-    review_reasons
-from waiting
-order by rank, item_id
+    (before.rows_before + placed.place)::bigint as rank,
+    placed.item_id,
+    placed.kind,
+    placed.event_date,
+    placed.domain,
+    placed.quality_score,
+    placed.quality_flags,
+    placed.is_contradicted,
+    placed.has_attempt,
+    placed.has_feedback,
+    placed.review_reasons
+from placed
+join before
+    on before.is_contradicted = placed.is_contradicted
+    and before.has_attempt = placed.has_attempt
+    and before.has_feedback = placed.has_feedback
+    and before.thousandth = placed.thousandth
+order by rank, placed.item_id

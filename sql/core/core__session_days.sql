@@ -39,18 +39,19 @@ counted as (
 said as (
     select tenant_id, workspace_id, date, 'category' as kind, unnest(error_categories) as said
     from sessions
-    where len(error_categories) > 0
+    where array_length(error_categories) > 0
 
     union all
 
     select tenant_id, workspace_id, date, 'issue' as kind, unnest(output_issues) as said
     from sessions
-    where len(output_issues) > 0
+    where array_length(output_issues) > 0
 ),
 
 said_counts as (
     select tenant_id, workspace_id, date, kind, said, count(*) as n
     from said
+    where said is not null
     group by tenant_id, workspace_id, date, kind, said
 ),
 
@@ -59,8 +60,8 @@ objects as (
         tenant_id,
         workspace_id,
         date,
-        string_agg(to_json(said)::varchar || ':' || n, ',' order by said) filter (where kind = 'category') as categories,
-        string_agg(to_json(said)::varchar || ':' || n, ',' order by said) filter (where kind = 'issue') as issues
+        list_sort(list({said: said, n: n}) filter (where kind = 'category')) as categories,
+        list_sort(list({said: said, n: n}) filter (where kind = 'issue')) as issues
     from said_counts
     group by tenant_id, workspace_id, date
 )
@@ -77,13 +78,13 @@ select
     no_feedback_count,
     ((20000 * approved_count + reviewed_count) // nullif(2 * reviewed_count, 0)) / 100.0::double as first_pass_acceptance_rate,
     ((200 * edit_sum + edit_count) // nullif(2 * edit_count, 0)) / 100.0::double as average_edit_distance,
-    '{' || coalesce(categories, '') || '}' as error_category_counts,
+    coalesce(to_json(map_from_entries(categories))::varchar, '{}') as error_category_counts,
     ((200 * accuracy_sum + accuracy_count) // nullif(2 * accuracy_count, 0)) / 100.0::double as avg_accuracy_score,
     ((200 * completeness_sum + completeness_count) // nullif(2 * completeness_count, 0)) / 100.0::double
         as avg_completeness_score,
     ((200 * style_sum + style_count) // nullif(2 * style_count, 0)) / 100.0::double as avg_style_match_score,
     reviewed_count,
-    '{' || coalesce(issues, '') || '}' as output_issue_counts,
+    coalesce(to_json(map_from_entries(issues))::varchar, '{}') as output_issue_counts,
     missing_context_count,
     ((2000000 * missing_context_count + feedback_count) // nullif(2 * feedback_count, 0)) / 1e6 as missing_context_rate,
     $sample_rate::double as sample_rate

@@ -19,11 +19,11 @@ with said as (
         edit_distance is null and not list_contains(repairs, 'edit_distance:out_of_range') as is_computed,
         if(list_contains(repairs, 'edit_distance:out_of_range'), 'out_of_range', null) as edit_distance_mark,
         if(
-            len(error_categories) = 0,
+            array_length(error_categories) = 0,
             error_categories,
             list_sort(list_distinct(list_transform(
                 list_filter(error_categories, lambda said: regexp_matches(said, '\S')),
-                lambda said: case trim(lower(said), e' \t\n\r\f' || chr(11) || chr(160))
+                lambda said: case trim(lower(said), ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(160))
                     when 'missing_context' then 'missing_context'
                     when 'incomplete' then 'missing_context'
                     when 'wrong_context' then 'wrong_context'
@@ -38,11 +38,11 @@ with said as (
             )))
         ) as error_categories,
         if(
-            len(output_issues) = 0,
+            array_length(output_issues) = 0,
             output_issues,
             list_sort(list_distinct(list_transform(
                 list_filter(output_issues, lambda said: regexp_matches(said, '\S')),
-                lambda said: trim(lower(said), e' \t\n\r\f' || chr(11) || chr(160))
+                lambda said: trim(lower(said), ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(160))
             )))
         ) as output_issues,
         coalesce(regexp_matches(missing_context, '\S'), false) as has_missing_context
@@ -75,15 +75,24 @@ repeated as (
     having count(*) > 1
 ),
 
+latest_of_several as (
+    select feedback.session_id, feedback.feedback_id
+    from feedback
+    semi join repeated on feedback.session_id = repeated.session_id
+    qualify row_number() over (
+        partition by feedback.session_id order by feedback.submitted_at desc, feedback.feedback_id desc
+    ) = 1
+),
+
 latest as (
     select feedback.*
     from feedback
-    anti join repeated using (session_id)
+    anti join repeated on feedback.session_id = repeated.session_id
     union all
     select feedback.*
     from feedback
-    semi join repeated using (session_id)
-    qualify row_number() over (partition by session_id order by submitted_at desc, feedback_id desc) = 1
+    semi join latest_of_several
+        on feedback.session_id = latest_of_several.session_id and feedback.feedback_id = latest_of_several.feedback_id
 ),
 
 sessions as (

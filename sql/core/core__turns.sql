@@ -9,6 +9,18 @@ with references_back as (
     where rank = 1
 ),
 
+found_pairs as (
+    select
+        turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date, feedback_status,
+        feedback_confidence, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
+        source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key, query_source,
+        response_source, source_file,
+        message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
+    from core__turn_pairs
+    left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
+    where occurred_at < $as_of
+),
+
 pairs as (
     -- a message about an earlier turn says nothing of the last one (C6)
     select
@@ -20,19 +32,14 @@ pairs as (
         if(is_about_another, 'refers_back', reason) as reason,
         source_status, source_confidence, source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key,
         query_source, response_source, source_file
-    from (
-        select core__turn_pairs.*, message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
-        from core__turn_pairs
-        left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
-        where occurred_at < $as_of
-    )
+    from found_pairs
 ),
 
 runs as (
     -- a run of rejections ends where a turn is not rejected: count those up to here
     select
         *,
-        count(*) filter (where feedback_status <> 'rejected') over thread as run_number
+        count(if(feedback_status <> 'rejected', 1, null)) over thread as run_number
     from pairs
     window thread as (partition by thread_id order by occurred_at, turn_number, turn_key)
 ),
@@ -42,7 +49,7 @@ scored as (
         *,
         if(
             feedback_status = 'rejected',
-            count(*) filter (where feedback_status = 'rejected')
+            count(if(feedback_status = 'rejected', 1, null))
                 over (partition by thread_id, run_number order by occurred_at, turn_number, turn_key),
             0
         ) as consecutive_rejections,

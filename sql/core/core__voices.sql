@@ -3,16 +3,12 @@
 -- inputs: core__feedback_keys
 -- params: as_of
 
-with entries as not materialized (
-    select feedback_id, response_id, voice_key, effective_type, occurred_at
+-- a voice is a hash of voter, response and content; equal ones are told apart by their response below. Looks at one column
+-- of all rows: a first step for both would hold five of them
+with repeated as (
+    select voice_key
     from core__feedback_keys
     where occurred_at < $as_of
-),
-
--- a voice is a hash of voter, response and content; equal ones are told apart by their response below
-repeated as (
-    select voice_key
-    from entries
     group by voice_key
     having count(*) > 1
 ),
@@ -26,8 +22,9 @@ voices as (
             when entries.effective_type = 'rating' then first_value(entries.feedback_id) over latest
             else first_value(entries.feedback_id) over earliest
         end as status_ref
-    from entries
-    semi join repeated using (voice_key)
+    from core__feedback_keys as entries
+    semi join repeated on entries.voice_key = repeated.voice_key
+    where entries.occurred_at < $as_of
     window
         latest as (
             partition by entries.response_id, entries.voice_key

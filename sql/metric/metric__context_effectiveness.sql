@@ -27,7 +27,7 @@ workspaces as (
 uses as (
     select tenant_id, workspace_id, unnest(document_ids) as document_id, is_positive, is_negative
     from sessions
-    where len(document_ids) > 0
+    where array_length(document_ids) > 0
 ),
 
 documents as (
@@ -45,7 +45,7 @@ documents as (
 complaints as (
     select tenant_id, workspace_id, document_ids, unnest(error_categories) as category
     from sessions
-    where len(error_categories) > 0 and len(document_ids) > 0
+    where array_length(error_categories) > 0 and array_length(document_ids) > 0
 ),
 
 document_complaints as (
@@ -56,6 +56,7 @@ document_complaints as (
 complaint_counts as (
     select tenant_id, workspace_id, document_id, category, count(*) as n
     from document_complaints
+    where category is not null
     group by tenant_id, workspace_id, document_id, category
 ),
 
@@ -64,7 +65,7 @@ objects as (
         tenant_id,
         workspace_id,
         document_id,
-        string_agg(to_json(category)::varchar || ':' || n, ',' order by category) as categories
+        list_sort(list({category: category, n: n})) as categories
     from complaint_counts
     group by tenant_id, workspace_id, document_id
 ),
@@ -87,22 +88,36 @@ shares as (
     select
         *,
         -- below 5 rated sessions nothing is said
-        if(m1 >= 5, positive_count / m1, null) as p1,
-        if(m2 > 0, n2 / m2, null) as p2,
-        positive_count::hugeint * m2 - n2::hugeint * m1 as lead,
-        m1::hugeint * m2 as lead_unit
+        if(m1 >= 5, positive_count / nullif(m1, 0), null) as p1,
+        n2 / nullif(m2, 0) as p2,
+        positive_count::decimal(38, 0) * m2 - n2::decimal(38, 0) * m1 as lead,
+        m1::decimal(38, 0) * m2 as lead_unit
     from compared
 ),
 
 -- Wilson's interval of each share
+centres as (
+    select
+        *,
+        2000000 * abs(lead) + lead_unit as lead_halves,
+        2 * lead_unit as lead_whole,
+        p1 + z * z / nullif(2 * m1, 0) as centre1,
+        p2 + z * z / nullif(2 * m2, 0) as centre2,
+        z * sqrt(p1 * (1 - p1) / nullif(m1, 0) + z * z / nullif(4 * m1 * m1, 0)) as reach1,
+        z * sqrt(p2 * (1 - p2) / nullif(m2, 0) + z * z / nullif(4 * m2 * m2, 0)) as reach2,
+        1 + z * z / nullif(m1, 0) as spread1,
+        1 + z * z / nullif(m2, 0) as spread2
+    from shares
+),
+
 wilson as (
     select
         *,
-        if(m1 > 0, (p1 + z * z / (2 * m1) - z * sqrt(p1 * (1 - p1) / m1 + z * z / (4 * m1 * m1))) / (1 + z * z / m1), null) as low1,
-        if(m1 > 0, (p1 + z * z / (2 * m1) + z * sqrt(p1 * (1 - p1) / m1 + z * z / (4 * m1 * m1))) / (1 + z * z / m1), null) as high1,
-        if(m2 > 0, (p2 + z * z / (2 * m2) - z * sqrt(p2 * (1 - p2) / m2 + z * z / (4 * m2 * m2))) / (1 + z * z / m2), null) as low2,
-        if(m2 > 0, (p2 + z * z / (2 * m2) + z * sqrt(p2 * (1 - p2) / m2 + z * z / (4 * m2 * m2))) / (1 + z * z / m2), null) as high2
-    from shares
+        (centre1 - reach1) / nullif(spread1, 0) as low1,
+        (centre1 + reach1) / nullif(spread1, 0) as high1,
+        (centre2 - reach2) / nullif(spread2, 0) as low2,
+        (centre2 + reach2) / nullif(spread2, 0) as high2
+    from centres
 ),
 
 -- Newcombe's interval of the difference
@@ -133,10 +148,12 @@ select
     if(p1 is null, null, least(round(round(high1 * 1e12) / 1e6) / 1e6, 1)) as effectiveness_high,
     m2 as other_rated_count,
     ((2000000 * n2 + m2) // nullif(2 * m2, 0)) / 1e6 as other_positive_rate,
-    if(p1 is null, null, sign(lead) * ((2000000 * abs(lead) + lead_unit) // nullif(2 * lead_unit, 0)) / 1e6) as association,
+    if(
+        p1 is null, null, sign(lead) * round((lead_halves - lead_halves % nullif(lead_whole, 0)) / nullif(lead_whole, 0)) / 1e6
+    ) as association,
     if(low is null, null, greatest(round(round(low * 1e12) / 1e6) / 1e6, -1)) as association_low,
     if(high is null, null, least(round(round(high * 1e12) / 1e6) / 1e6, 1)) as association_high,
-    '{' || coalesce(categories, '') || '}' as error_category_counts
+    coalesce(to_json(map_from_entries(categories))::varchar, '{}') as error_category_counts
 from newcombe
 left join nodes using (document_id)
 order by tenant_id, workspace_id, document_id

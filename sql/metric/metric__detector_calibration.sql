@@ -59,29 +59,36 @@ deciles as (
         count(*) filter (where is_right) as right_count,
         sum(round(feedback_confidence * 1e6)::bigint) as confidence_sum
     from judged
-    group by all
+    group by compared_with, confidence_decile
 ),
 
 shares as (
     select
         *,
-        right_count / judged_count as p,
+        right_count / nullif(judged_count, 0) as p,
         -- how far off the sum of all claims is, in millionths
         abs(1000000 * right_count - confidence_sum) as off_sum,
         1.959963984540054 as z
     from deciles
 ),
 
+centres as (
+    select
+        *,
+        p + z * z / nullif(2 * judged_count, 0) as centre,
+        z * sqrt(p * (1 - p) / nullif(judged_count, 0) + z * z / nullif(4 * judged_count * judged_count, 0)) as reach,
+        1 + z * z / nullif(judged_count, 0) as spread
+    from shares
+),
+
 wilson as (
     select
         *,
-        (p + z * z / (2 * judged_count) - z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
-            / (1 + z * z / judged_count) as low,
-        (p + z * z / (2 * judged_count) + z * sqrt(p * (1 - p) / judged_count + z * z / (4 * judged_count * judged_count)))
-            / (1 + z * z / judged_count) as high,
+        (centre - reach) / nullif(spread, 0) as low,
+        (centre + reach) / nullif(spread, 0) as high,
         sum(off_sum) over (partition by compared_with) as off_total,
         sum(judged_count) over (partition by compared_with) as judged_total
-    from shares
+    from centres
 )
 
 select

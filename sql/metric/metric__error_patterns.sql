@@ -28,7 +28,30 @@ domain_weekly as (
     group by week_start, domain
 ),
 
--- the 4 weeks before, for the pattern and for its domain
+-- what a week says is handed on to each of the 4 after it, for the pattern and for its domain
+weeks_after as (
+    select days
+    from (values (7), (14), (21), (28)) as weeks_after (days)
+),
+
+handed_on as (
+    select weekly.week_start + weeks_after.days as week_start, weekly.domain, weekly.pattern, weekly.signals
+    from weekly
+    cross join weeks_after
+),
+
+earlier as (
+    select week_start, domain, pattern, sum(signals)::bigint as signals
+    from handed_on
+    group by week_start, domain, pattern
+),
+
+domain_earlier as (
+    select week_start, domain, sum(signals)::bigint as signals
+    from handed_on
+    group by week_start, domain
+),
+
 compared as (
     select
         weekly.week_start,
@@ -36,43 +59,53 @@ compared as (
         weekly.pattern,
         weekly.signals as n1,
         this_domain.signals as m1,
-        coalesce((
-            select sum(earlier.signals)
-            from weekly as earlier
-            where earlier.domain = weekly.domain and earlier.pattern = weekly.pattern
-                and earlier.week_start between weekly.week_start - 28 and weekly.week_start - 7
-        ), 0)::bigint as n2,
-        coalesce((
-            select sum(earlier.signals)
-            from domain_weekly as earlier
-            where earlier.domain = weekly.domain
-                and earlier.week_start between weekly.week_start - 28 and weekly.week_start - 7
-        ), 0)::bigint as m2
+        coalesce(earlier.signals, 0) as n2,
+        coalesce(domain_earlier.signals, 0) as m2
     from weekly
     join domain_weekly as this_domain
         on this_domain.week_start = weekly.week_start and this_domain.domain = weekly.domain
+    left join earlier
+        on earlier.week_start = weekly.week_start
+        and earlier.domain = weekly.domain
+        and earlier.pattern = weekly.pattern
+    left join domain_earlier
+        on domain_earlier.week_start = weekly.week_start and domain_earlier.domain = weekly.domain
 ),
 
 shares as (
     select
         *,
-        n1 / m1 as p1,
-        if(m2 > 0, n2 / m2, null) as p2,
-        n1::hugeint * m2 - n2::hugeint * m1 as lead,
-        m1::hugeint * m2 as lead_unit,
+        n1 / nullif(m1, 0) as p1,
+        n2 / nullif(m2, 0) as p2,
+        n1::decimal(38, 0) * m2 - n2::decimal(38, 0) * m1 as lead,
+        m1::decimal(38, 0) * m2 as lead_unit,
         1.959964 as z
     from compared
 ),
 
 -- Wilson's interval of each share
+centres as (
+    select
+        *,
+        2000000 * abs(lead) + lead_unit as lead_halves,
+        2 * lead_unit as lead_whole,
+        p1 + z * z / nullif(2 * m1, 0) as centre1,
+        p2 + z * z / nullif(2 * m2, 0) as centre2,
+        z * sqrt(p1 * (1 - p1) / nullif(m1, 0) + z * z / nullif(4 * m1 * m1, 0)) as reach1,
+        z * sqrt(p2 * (1 - p2) / nullif(m2, 0) + z * z / nullif(4 * m2 * m2, 0)) as reach2,
+        1 + z * z / nullif(m1, 0) as spread1,
+        1 + z * z / nullif(m2, 0) as spread2
+    from shares
+),
+
 wilson as (
     select
         *,
-        (p1 + z * z / (2 * m1) - z * sqrt(p1 * (1 - p1) / m1 + z * z / (4 * m1 * m1))) / (1 + z * z / m1) as low1,
-        (p1 + z * z / (2 * m1) + z * sqrt(p1 * (1 - p1) / m1 + z * z / (4 * m1 * m1))) / (1 + z * z / m1) as high1,
-        if(m2 > 0, (p2 + z * z / (2 * m2) - z * sqrt(p2 * (1 - p2) / m2 + z * z / (4 * m2 * m2))) / (1 + z * z / m2), null) as low2,
-        if(m2 > 0, (p2 + z * z / (2 * m2) + z * sqrt(p2 * (1 - p2) / m2 + z * z / (4 * m2 * m2))) / (1 + z * z / m2), null) as high2
-    from shares
+        (centre1 - reach1) / nullif(spread1, 0) as low1,
+        (centre1 + reach1) / nullif(spread1, 0) as high1,
+        (centre2 - reach2) / nullif(spread2, 0) as low2,
+        (centre2 + reach2) / nullif(spread2, 0) as high2
+    from centres
 ),
 
 -- Newcombe's interval of their difference
@@ -106,7 +139,7 @@ select
     m1 as domain_count,
     ((2000000 * n1 + m1) // nullif(2 * m1, 0)) / 1e6 as share,
     ((2000000 * n2 + m2) // nullif(2 * m2, 0)) / 1e6 as baseline_share,
-    sign(lead) * ((2000000 * abs(lead) + lead_unit) // nullif(2 * lead_unit, 0)) / 1e6 as share_change,
+    sign(lead) * round((lead_halves - lead_halves % nullif(lead_whole, 0)) / nullif(lead_whole, 0)) / 1e6 as share_change,
     round(round(change_low * 1e12) / 1e6) / 1e6 as share_change_low,
     round(round(change_high * 1e12) / 1e6) / 1e6 as share_change_high,
     verdict,

@@ -19,18 +19,30 @@ rates as (
     select
         *,
         positive_count + negative_count as decided_count,
-        round(coalesce(json_extract($satisfaction_shares::json, '$.' || system)::double, 0) * 1e6)::bigint as share_units
+        round(coalesce(json_extract_string($satisfaction_shares, '$.' || system)::double, 0) * 1e6)::bigint as share_units
     from systems
 ),
 
--- in whole numbers of 1e-15: the sum must not depend on its order (G2)
+-- in whole numbers of 1e-15: the sum must not depend on its order (G2). Millionths first, then what they leave: so 64 bits
+-- are enough for some billions of signals a day
+coarse_rates as (
+    select
+        *,
+        1000000 * positive_count // nullif(signal_count, 0) as rate_millionths,
+        1000000 * positive_count % nullif(signal_count, 0) as rate_rest,
+        1000000 * positive_count // nullif(decided_count, 0) as decided_millionths,
+        1000000 * positive_count % nullif(decided_count, 0) as decided_rest
+    from rates
+    where share_units > 0
+),
+
 fine_rates as (
     select
         *,
-        (2000000000000000 * positive_count::hugeint + signal_count) // nullif(2 * signal_count, 0) as rate_units,
-        (2000000000000000 * positive_count::hugeint + decided_count) // nullif(2 * decided_count, 0) as decided_units
-    from rates
-    where share_units > 0
+        1000000000 * rate_millionths + (2000000000 * rate_rest + signal_count) // nullif(2 * signal_count, 0) as rate_units,
+        1000000000 * decided_millionths
+            + (2000000000 * decided_rest + decided_count) // nullif(2 * decided_count, 0) as decided_units
+    from coarse_rates
 ),
 
 overall as (
@@ -41,8 +53,8 @@ overall as (
         sum(positive_count)::bigint as positive_count,
         sum(negative_count)::bigint as negative_count,
         sum(neutral_count)::bigint as neutral_count,
-        sum(share_units * rate_units)::double / sum(share_units) / 1e15 as rate,
-        sum(share_units * decided_units)::double
+        sum(share_units::decimal(38, 0) * rate_units)::double / nullif(sum(share_units), 0) / 1e15 as rate,
+        sum(share_units::decimal(38, 0) * decided_units)::double
             / nullif(sum(share_units) filter (where decided_count > 0), 0) / 1e15 as decided,
         sum(share_units)::bigint as share_units
     from fine_rates

@@ -41,8 +41,24 @@ chosen as (
 
 -- the rate as a whole number, so that a count over it is rounded as it is (sql/README.md)
 scaled as (
-    select *, round(sample_rate * 1e12)::hugeint as sample_units
+    select chosen.*, round(chosen.sample_rate * 1e12)::decimal(38, 0) as sample_units, frozen.date is not null as was_frozen
     from chosen
+    left join frozen
+        on frozen.tenant_id = chosen.tenant_id
+        and frozen.workspace_id = chosen.workspace_id
+        and frozen.date = chosen.date
+),
+
+estimated as (
+    select
+        *,
+        2 * sample_units as whole,
+        2000000000000000000 * total_sessions::decimal(38, 0) + sample_units as total_halves,
+        2000000000000000000 * positive_ratings::decimal(38, 0) + sample_units as positive_halves,
+        2000000000000000000 * negative_ratings::decimal(38, 0) + sample_units as negative_halves,
+        2000000000000000000 * skipped_ratings::decimal(38, 0) + sample_units as skipped_halves,
+        2000000000000000000 * no_feedback_count::decimal(38, 0) + sample_units as silent_halves
+    from scaled
 )
 
 select
@@ -65,13 +81,13 @@ select
     missing_context_count,
     missing_context_rate,
     sample_rate,
-    ((2000000000000000000 * total_sessions::hugeint + sample_units) // (2 * sample_units)) / 1e6 as total_sessions_estimate,
-    ((2000000000000000000 * positive_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as positive_ratings_estimate,
-    ((2000000000000000000 * negative_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as negative_ratings_estimate,
-    ((2000000000000000000 * skipped_ratings::hugeint + sample_units) // (2 * sample_units)) / 1e6 as skipped_ratings_estimate,
-    ((2000000000000000000 * no_feedback_count::hugeint + sample_units) // (2 * sample_units)) / 1e6 as no_feedback_estimate,
+    round((total_halves - total_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as total_sessions_estimate,
+    round((positive_halves - positive_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as positive_ratings_estimate,
+    round((negative_halves - negative_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as negative_ratings_estimate,
+    round((skipped_halves - skipped_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as skipped_ratings_estimate,
+    round((silent_halves - silent_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as no_feedback_estimate,
     is_kept
         or date <= (($as_of::timestamptz - interval 90 day) at time zone 'UTC')::date
-        or (tenant_id, workspace_id, date) in (select (tenant_id, workspace_id, date) from frozen) as is_frozen
-from scaled
+        or was_frozen as is_frozen
+from estimated
 order by tenant_id, workspace_id, date

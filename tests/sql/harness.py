@@ -21,7 +21,7 @@ PARAMS = {
     "satisfaction_shares": '{"feedback": 0.25, "conversations": 0.25, "reactions": 0.25, "sessions": 0.25}',
 }  # fmt: skip
 PLAIN: dict[Any, Any] = {
-    pl.String: "x", pl.Int64: 1, pl.Float64: 0.5, pl.Boolean: True, pl.UInt64: 1, pl.Date: date(2026, 1, 31),
+    pl.String: "x", pl.Int64: 1, pl.Float64: 0.5, pl.Boolean: True, pl.Date: date(2026, 1, 31),
 }  # fmt: skip
 # A thumbs-up by one user on one answer, just before as_of.
 KEYS_ROW = {

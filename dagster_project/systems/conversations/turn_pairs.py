@@ -163,7 +163,7 @@ def judge(
     turns = turns.with_columns(
         silence.alias("reason"),
         pl.when("has_query").then(pl.lit(keys)).alias("prompt_key"),
-        pl.struct("query", "response").hash(seed=0).alias("text_hash"),
+        pl.struct("query", "response").hash(seed=0).reinterpret(signed=True).alias("text_hash"),
         pl.lit("neutral").alias("feedback_status"),
         pl.lit(NEUTRAL_CONFIDENCE).alias("feedback_confidence_found"),
         pl.lit(None, dtype=pl.String).alias("correction_type"),

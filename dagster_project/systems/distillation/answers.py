@@ -292,8 +292,9 @@ def _finished(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(
         "example_id", "source_id", "origin",
         "session_id", "occurred_at", "event_date", "prompt_key", "split", keys.alias("thread_key"),
-        normal_answers(rows["claude_response"]).hash().alias("answer_hash"),
-        pl.when(pl.col("attempt").is_not_null()).then(normal_answers(rows["attempt"]).hash()).alias("attempt_hash"),
+        normal_answers(rows["claude_response"]).hash().reinterpret(signed=True).alias("answer_hash"),
+        pl.when(pl.col("attempt").is_not_null()).then(normal_answers(rows["attempt"]).hash().reinterpret(signed=True))
+        .alias("attempt_hash"),
         known_or("domain", distillation.DOMAINS, "general").alias("domain"), "subdomain", "task_type", "reasoning_type",
         "reasoning_steps", "tool_usage", "corrections", "principles", "complexity", "stored_complexity", "step_count",
         "error_count", "principle_count", "quality_flags", "source_quality_score", "quality_score",

@@ -25,7 +25,7 @@ def with_interaction_keys(rows: pl.DataFrame, table: str, split_key: str) -> pl.
         rows = rows.with_columns(rebuilt_response(rows).alias("rebuilt_response"))
     prompt, response = RESPONSES[table]
     keys = prompt_keys(rows[prompt], split_key).with_columns(
-        normal_prompts(rows[response]).hash().alias("interaction_key")
+        normal_prompts(rows[response]).hash().reinterpret(signed=True).alias("interaction_key")
     )
     rows = rows.drop("rebuilt_response", *keys.columns, "thought_id", strict=False).hstack(keys)
     if table == "raw_interactions":

@@ -27,5 +27,6 @@ def shown_answers(responses: pl.DataFrame) -> pl.DataFrame:
     prompts = prompt_keys(responses["query"], "").select("prompt_key")
     threads = thread_keys(prompts.with_columns(pl.lit(None, dtype=pl.String).alias("conversation_context")))
     return responses.select("response_id").with_columns(
-        threads.alias("thread_key"), normal_answers(responses["response"]).hash().alias("answer_hash")
+        threads.alias("thread_key"),
+        normal_answers(responses["response"]).hash().reinterpret(signed=True).alias("answer_hash"),
     )

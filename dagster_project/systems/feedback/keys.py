@@ -64,9 +64,12 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
     said = pl.when(~is_rating).then(pl.struct("feedback_type", *CONTENT).hash())
     has_texts = pl.col("has_query") & pl.col("has_answer")
     rows = rows.with_columns(
-        pl.when(has_texts).then(pl.struct("thread_key", "answer_hash").hash()).alias("answer_key"),
+        pl.when(has_texts)
+        .then(pl.struct("thread_key", "answer_hash").hash().reinterpret(signed=True))
+        .alias("answer_key"),
         pl.struct(pl.col("voter_id"), pl.col("response_id"), is_rating.alias("is_rating"), said.alias("said"))
         .hash()
+        .reinterpret(signed=True)
         .alias("voice_key"),
     )
     return rows.select(
@@ -141,7 +144,7 @@ def _target_signs(rows: pl.DataFrame) -> list[pl.Series]:
     return [
         _scattered(fragments, is_pair).alias("is_fragment"),
         _scattered(respaced, is_pair).alias("is_respaced"),
-        _scattered(_loose(rows["original_response"].filter(is_voted)).hash(), is_voted).alias("loose_hash"),
+        _scattered(hash_or_null(_loose(rows["original_response"].filter(is_voted))), is_voted).alias("loose_hash"),
         _scattered(unseen, is_taught).alias("is_unseen_attempt"),
     ]
 
@@ -164,9 +167,8 @@ def _record_hash(rows: pl.DataFrame) -> pl.Series:
     is_correction = rows["effective_type"] == "correction"
     corrections = rows.filter(is_correction)
     outputs = normal_answers(corrections.select(correction_output()).to_series())
-    return _scattered(
-        corrections.select("answer_hash").with_columns(outputs.alias("output")).hash_rows(), is_correction
-    )
+    said = corrections.select("answer_hash").with_columns(outputs.alias("output")).hash_rows()
+    return _scattered(said.reinterpret(signed=True), is_correction)
 
 
 def _scattered(values: pl.Series, places: pl.Series) -> pl.Series:

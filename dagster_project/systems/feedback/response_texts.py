@@ -34,7 +34,7 @@ class ResponseTexts:
     def index(self) -> pl.DataFrame:
         """response_id, response_hash and the row's place in the file, in the file's order."""
         if not self._files:
-            schema = {"place": pl.UInt32, "response_id": pl.String, "response_hash": pl.UInt64}
+            schema = {"place": pl.UInt32, "response_id": pl.String, "response_hash": pl.Int64}
             return pl.DataFrame(schema=schema)
         return parquet.read(self._files, columns=["response_id", "response_hash"]).with_row_index("place")
 
@@ -42,7 +42,7 @@ class ResponseTexts:
         """What is known of these responses: response_id, response_hash and what the answer was."""
         meant = self.index.filter(pl.col("response_id").is_in(ids.unique().implode()))
         if meant.is_empty():
-            return pl.DataFrame(schema={"response_id": pl.String, "response_hash": pl.UInt64, **SHOWN})
+            return pl.DataFrame(schema={"response_id": pl.String, "response_hash": pl.Int64, **SHOWN})
         with pq.ParquetFile(self._files[0]) as file:
             return pl.concat(_rows(file, *group) for group in _by_row_group(file.metadata, meant["place"]))
 
@@ -50,7 +50,7 @@ class ResponseTexts:
         """Feedback rows with what they lack, said in `repairs`; `filled_from` says what a row without texts was shown."""
         is_lacking = rows.select(_LACKS_TEXT).to_series()
         if not is_lacking.any():
-            return rows.with_columns(pl.lit(None, dtype=pl.UInt64).alias("filled_from"))
+            return rows.with_columns(pl.lit(None, dtype=pl.Int64).alias("filled_from"))
         found = self.of(rows["response_id"].filter(is_lacking)).rename({c: f"told_{c}" for c in SHOWN})
         rows = rows.join(found, on="response_id", how="left", maintain_order="left")
         given = {

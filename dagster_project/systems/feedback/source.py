@@ -136,4 +136,4 @@ def canonical(rows: pl.DataFrame, rating_scale: str) -> pl.DataFrame:
 def canonical_response(rows: pl.DataFrame) -> pl.DataFrame:
     """A row of `responses` with a hash of what feedback without texts may take from it (F1)."""
     told = pl.struct("query", "response", "timestamp", "confidence", "escalated")
-    return rows.with_columns(told.hash(seed=0).alias("response_hash"))
+    return rows.with_columns(told.hash(seed=0).reinterpret(signed=True).alias("response_hash"))

@@ -8,7 +8,7 @@ import polars as pl
 from dagster_project.columns.edit_distance import edit_changes
 
 TOO_LONG = "output_edit_distance_pct:too_long"
-KEPT = {"session_id": pl.String, "text_hash": pl.UInt64, "output_edit_distance_pct": pl.Int64}
+KEPT = {"session_id": pl.String, "text_hash": pl.Int64, "output_edit_distance_pct": pl.Int64}
 
 
 def with_edit_distances(rows: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
@@ -18,7 +18,8 @@ def with_edit_distances(rows: pl.DataFrame, kept: pl.DataFrame) -> pl.DataFrame:
     """
     before = kept.rename({"output_edit_distance_pct": "pct_before"}).unique(["session_id", "text_hash"])
     has_both = pl.col("original").is_not_null() & pl.col("revised").is_not_null()
-    rows = rows.with_columns(pl.when(has_both).then(pl.struct("original", "revised").hash(seed=0)).alias("text_hash"))
+    text_hash = pl.struct("original", "revised").hash(seed=0).reinterpret(signed=True)
+    rows = rows.with_columns(pl.when(has_both).then(text_hash).alias("text_hash"))
     meant = before.filter(pl.col("session_id").is_in(rows["session_id"].unique().implode()))
     rows = rows.join(meant, on=["session_id", "text_hash"], how="left", maintain_order="left")
     is_needed = pl.col("pct_before").is_null() & pl.col("text_hash").is_not_null()
