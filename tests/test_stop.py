@@ -11,7 +11,7 @@ COMPUTES = "re.match('(a+)+$', 'a' * 60 + 'b')"  # for years, and Python calls n
 WORK = """
 import re, sys, time
 from concurrent.futures import ThreadPoolExecutor
-from dagster_project.stop import STOP
+from dagster_project.run.stop import STOP
 STOP.listen()
 print("listens", flush=True)
 with ThreadPoolExecutor(1) as executor:  # as `gristmill run` does

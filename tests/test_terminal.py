@@ -59,7 +59,7 @@ def on_a_terminal(code: str) -> bytes:
 
 
 def test_data_on_a_terminal_is_shown_not_obeyed() -> None:
-    sent = on_a_terminal(f"from dagster_project.terminal import hand_over; hand_over({EVIL!r})")
+    sent = on_a_terminal(f"from dagster_project.cli.terminal import hand_over; hand_over({EVIL!r})")
     assert b"\x1b" not in sent
     assert "\x9b".encode() not in sent
 

@@ -129,7 +129,7 @@ def test_a_stream_may_be_left_and_others_run_beside_it(schema: Schema, monkeypat
 # Run as a program of its own, so that the peak is that of this read alone.
 STREAM = """
 import resource, sys
-from dagster_project.postgres import PostgresDatabase
+from dagster_project.databases.postgres import PostgresDatabase
 from tests.postgres.test_postgres_reading import SPEC
 with PostgresDatabase(sys.stdin.read(), sys.argv[1]) as database:
     database.shape(SPEC)
