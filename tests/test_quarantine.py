@@ -110,6 +110,7 @@ ANY_ROW = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(ANY_ROW, max_size=6))
 def test_a_row_is_judged_by_itself(rows: list[dict[str, Any]]) -> None:
     """Every row is kept or refused once, in order, with the reasons it has alone; `problems` are always among them."""

@@ -100,6 +100,7 @@ def test_rows_of_a_day_are_found_whatever_they_are_written_as(tmp_path: Path) ->
         ]  # fmt: skip
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.one_of(st.text(max_size=12), st.integers(0, 5_000_000_000), st.floats(), st.binary(max_size=3)), max_size=8

@@ -390,6 +390,7 @@ TURNS = st.lists(TURN, max_size=14).map(numbered)
 AS_OFS = st.sampled_from([START + timedelta(minutes=minutes) for minutes in (5, 720, 735, 750, 760, 99_999)])
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(turns=TURNS, data=st.data())
 def test_the_order_of_rows_does_not_matter(turns: list[Row], data: st.DataObject) -> None:

@@ -145,6 +145,7 @@ STORED = st.tuples(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(rows=st.lists(STORED, max_size=12), order=st.randoms(use_true_random=False))
 def test_laws_of_merging(tmp_path_factory: pytest.TempPathFactory, rows: list[Any], order: Any) -> None:

@@ -314,6 +314,7 @@ EXAMPLES = st.lists(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(examples=EXAMPLES)
 def test_daily_figures_add_up(tmp_path_factory: pytest.TempPathFactory, examples: list[dict[str, Any]]) -> None:
