@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from dagster_project.contracts.layout import FileLayout
+from dagster_project.errors import GristmillError
 from dagster_project.lake import placing
 from dagster_project.lake.lake import Catalog, Lake
 from tests.conftest import content
@@ -157,3 +158,17 @@ def test_a_commit_broken_off_anywhere(
     for number, found in publications:
         assert found == (old if number == before else new)
     assert {name for name in ("lake", "exports") if (home / name).is_symlink()} == {*links}
+
+
+def test_a_lake_of_another_format_is_refused_in_one_line(tmp_path: Path) -> None:
+    """A home of an earlier version: its files would be misread, so the line says what to do; nothing is touched."""
+    commit(stage_first(tmp_path))
+    catalog = tmp_path / "lake" / "catalog.json"
+    catalog.write_text(catalog.read_text(encoding="utf-8").replace('"format":2', '"format":1'), encoding="utf-8")
+    before = content(tmp_path)
+    with pytest.raises(
+        GristmillError, match=r"written by another version \(lake format 1, this one reads 2\).*move .*lake away"
+    ) as told:
+        Lake(tmp_path)
+    assert "\n" not in str(told.value)
+    assert content(tmp_path) == before

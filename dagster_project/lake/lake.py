@@ -39,7 +39,7 @@ from dagster_project.lake.placing import (
     write_atomically,
 )
 
-FORMAT = 1
+FORMAT = 2  # of the lake as a whole; higher where an older one's files cannot be read as ours any more
 NO_DAY = "event_date=__HIVE_DEFAULT_PARTITION__"
 PART, CATALOG, WAREHOUSE = "part-0.parquet", "catalog.json", "warehouse.duckdb"
 # Folders of a home that may be links or mounts; each is written to by renames within itself.
@@ -84,8 +84,8 @@ class Catalog:
             raise GristmillError(broken)
         if stored.get("format") != FORMAT:
             raise GristmillError(
-                f"{path.parent} was written in lake format {stored.get('format')}, this version reads format {FORMAT}: "
-                "use a new --home and run once more, the sources hold everything"
+                f"{path.parent} was written by another version (lake format {stored.get('format')}, this one reads {FORMAT}): "
+                f"with all sources there, move {path.parent} away and run again; the sources and the home's state hold everything"
             )
         try:
             stored["tables"] = {
