@@ -24,7 +24,6 @@ from dagster_project.intake.held_rows import PLACE, QUARANTINE, Held, HeldRows
 from dagster_project.intake.quarantine import split
 from dagster_project.intake.relations import resolve_copies
 from dagster_project.intake.stage import Stage
-from dagster_project.intake.whole_tables import WholeTable
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import NO_DAY, Lake
 
@@ -48,6 +47,15 @@ class Account:
     @property
     def adds_up(self) -> bool:
         return self.read == self.kept + self.quarantined + self.copies + self.not_sampled
+
+
+@dataclass(frozen=True)
+class WholeTable:
+    """What became of the rows of a table: refused ones (as in quarantine__rows), and how many were left out and why."""
+
+    refused: pl.DataFrame
+    copies: int
+    not_sampled: int
 
 
 class DatedIntake:

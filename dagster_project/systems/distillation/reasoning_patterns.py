@@ -43,7 +43,6 @@ def ready(pattern: str) -> str:
 
 _START = r"(?:^|[.!?:;\n]\s*)(?:[-*#>]+\s*)?"  # of a sentence, or of a clause after a colon
 _UNQUOTED_I = r"(?:^|[^\"'“‘\w])i"  # speaks itself, and no character of a story
-_OWN = r"(?:i|i'll|i'm|let me|let's|we|we'll)"
 _NUMBERS = r"(?:an?|some|several|two|three|four|few|a few|one|multiple|many|the)"
 _WRONG = (
     "(?:wrong|incorrect|inaccurate|mistaken|flawed|misleading|incomplete|invalid|faulty|erroneous|not valid|in error"
