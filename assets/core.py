@@ -127,9 +127,12 @@ def core__distilled_answers(mill: MillRun) -> Iterator[dg.MaterializeResult]:
 def core__reviews(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     problems = bring_reviews_up_to_date(mill)
     readable = dg.AssetCheckResult(
-        asset_key="core__reviews", check_name="log_is_readable", severity=dg.AssetCheckSeverity.WARN,
-        passed=not problems, metadata={"left_out": len(problems), "lines": "\n".join(problems)},
-    )  # fmt: skip
+        asset_key="core__reviews",
+        check_name="log_is_readable",
+        severity=dg.AssetCheckSeverity.WARN,
+        passed=not problems,
+        metadata={"left_out": len(problems), "lines": "\n".join(problems)},
+    )
     yield table_result(mill, "core__reviews", [readable])
 
 

@@ -49,8 +49,11 @@ def metric__restatements(mill: MillRun) -> Iterator[dg.MaterializeResult]:
     mill.lake.catalog.inputs["metric__session_daily"] = inputs_hash(mill, "metric__session_daily")
     refused = entries.filter(entries["why"] == REFUSED)
     stayed = dg.AssetCheckResult(
-        asset_key="metric__restatements", check_name="no_frozen_day_shrank", severity=dg.AssetCheckSeverity.WARN,
-        passed=refused.is_empty(), metadata={"days": ", ".join(map(str, refused["date"].unique().sort()))},
-    )  # fmt: skip
+        asset_key="metric__restatements",
+        check_name="no_frozen_day_shrank",
+        severity=dg.AssetCheckSeverity.WARN,
+        passed=refused.is_empty(),
+        metadata={"days": ", ".join(map(str, refused["date"].unique().sort()))},
+    )
     more = {"new_entries": entries.height}
     yield table_result(mill, "metric__restatements", [stayed], is_current=entries.is_empty(), more=more)

@@ -73,9 +73,13 @@ raw_feedback__stored_sessions = feedback_snapshot("raw_feedback__stored_sessions
 
 
 def dated_table(
-    table: str, source: dg.AssetSpec, bring_up_to_date: Callable[[MillRun], Account], deps: Sequence[object] = (),
-    companions: Sequence[str] = (), then: Mapping[str, Callable[[MillRun], Account]] = MappingProxyType({}),
-) -> dg.AssetsDefinition:  # fmt: skip
+    table: str,
+    source: dg.AssetSpec,
+    bring_up_to_date: Callable[[MillRun], Account],
+    deps: Sequence[object] = (),
+    companions: Sequence[str] = (),
+    then: Mapping[str, Callable[[MillRun], Account]] = MappingProxyType({}),
+) -> dg.AssetsDefinition:
     """A source table that is kept by day, and what is computed with it while its text is in memory.
 
     `then` are tables by day that are judged by this one: Dagster wants them in the same step.

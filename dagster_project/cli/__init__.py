@@ -21,8 +21,10 @@ from dagster_project.lake.lock import keep_private
 
 app = typer.Typer(
     help="Turns what users say about an AI assistant into training sets and honest metrics.",
-    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
-)  # fmt: skip
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
 app.add_typer(review_app, name="review")
 app.add_typer(report_app, name="report")
 app.add_typer(evaluate_app, name="evaluate")

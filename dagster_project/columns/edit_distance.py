@@ -45,9 +45,7 @@ def edit_changes(before: pl.Series, after: pl.Series) -> pl.DataFrame:
     is_too_long = (one > LONGEST_PRODUCT // pl.max_horizontal(other, 1)).fill_null(False)
     pairs = pairs.with_columns(length=one + other, product=one.cast(pl.Float64) * other, is_too_long=is_too_long)
     common = pl.lit(_common_units(pairs))
-    counts = pairs.select(
-        "is_too_long", changed=pl.col("units") - 2 * common, total=pl.col("units") - common
-    )  # fmt: skip
+    counts = pairs.select("is_too_long", changed=pl.col("units") - 2 * common, total=pl.col("units") - common)
     fraction = pl.when(pl.col("total") == 0).then(0.0).otherwise(pl.col("changed") / pl.col("total"))
     return counts.with_columns(changed_fraction=fraction).with_columns(
         edit_distance_pct=(pl.col("changed_fraction") * 100 + 0.5).floor().cast(pl.Int64)

@@ -40,10 +40,12 @@ def with_full_stop(text: pl.Expr) -> pl.Expr:
 
 def _chosen() -> pl.Expr:
     return (
-        pl.when(pl.col("source") == "feedback_correction_pair").then(pl.col("correction"))
-        .when(pl.col("source") == "feedback_preference").then(pl.col("preferred_response"))
+        pl.when(pl.col("source") == "feedback_correction_pair")
+        .then(pl.col("correction"))
+        .when(pl.col("source") == "feedback_preference")
+        .then(pl.col("preferred_response"))
         .otherwise(pl.col("partner_response"))
-    )  # fmt: skip
+    )
 
 
 FEEDBACK: dict[str, tuple[pl.Expr, ...]] = {

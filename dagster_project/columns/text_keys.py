@@ -137,6 +137,8 @@ def hash_or_null(texts: pl.Series) -> pl.Series:
 def thread_keys(rows: pl.DataFrame) -> pl.Series:
     """What two texts must share to answer the same question: `prompt_key`, and `conversation_context` as G10 compares it."""
     context = hash_or_null(normal_prompts(rows["conversation_context"])).fill_null(NO_CONTEXT)
-    return rows.select("prompt_key", context.alias("context_hash")).select(
-        pl.struct("prompt_key", "context_hash").hash().reinterpret(signed=True).alias("thread_key")
-    ).to_series()  # fmt: skip
+    return (
+        rows.select("prompt_key", context.alias("context_hash"))
+        .select(pl.struct("prompt_key", "context_hash").hash().reinterpret(signed=True).alias("thread_key"))
+        .to_series()
+    )

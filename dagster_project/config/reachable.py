@@ -6,10 +6,19 @@ from pathlib import Path
 # What the system says of a file on a disk that was pulled, or behind a mount whose other end is gone.
 UNREACHABLE = frozenset(
     {
-        errno.ENOENT, errno.ENOTDIR, errno.ENODEV, errno.ENXIO, errno.EIO, errno.ESTALE, errno.ENOTCONN, errno.ETIMEDOUT,
-        errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETUNREACH,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.ENODEV,
+        errno.ENXIO,
+        errno.EIO,
+        errno.ESTALE,
+        errno.ENOTCONN,
+        errno.ETIMEDOUT,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.ENETUNREACH,
     }
-)  # fmt: skip
+)
 
 
 def is_there(path: Path) -> bool:

@@ -30,19 +30,23 @@ from dagster_project.contracts.vocabularies import CORRECTION_TYPES, DOMAINS, FE
 
 TIERS = ("premium", "high", "standard", "low", "very_low")
 FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")
-REASONS = (
-    "flag", "negative_rating", "neutral_rating", "failed", "rejected", "not_ready", "contradicted", "missing_text",
-    "contested", "fragment", "conflicting", "outvoted", "refusal", "no_contrast", "tie", "unseen_attempt", "control_tokens",
-    "low_weight", "contaminated", "recipe", "duplicate", "near_duplicate", "leak",
-)  # fmt: skip
+REASONS = tuple(
+    """
+    flag negative_rating neutral_rating failed rejected not_ready contradicted missing_text contested
+    fragment conflicting outvoted refusal no_contrast tie unseen_attempt control_tokens low_weight
+    contaminated recipe duplicate near_duplicate leak
+""".split()
+)
 RECORD_SPLIT = one_of(
     ("train", "validation", "test", "augmentation"),
     "decided by the prompt alone (T3); of low-tier records of the training split augmentation (F5)",
 )
-WEIGHT_PARTS = (
-    "base", "type", "temporal_factor", "explanation_bonus", "substance_bonus", "full_replacement_bonus", "basis_bonus",
-    "escalation_bonus", "overconfidence_bonus",
-)  # fmt: skip
+WEIGHT_PARTS = tuple(
+    """
+    base type temporal_factor explanation_bonus substance_bonus full_replacement_bonus basis_bonus
+    escalation_bonus overconfidence_bonus
+""".split()
+)
 
 
 GLOSSARY: dict[str, Meaning] = {

@@ -19,9 +19,16 @@ from dagster_project.contracts.vocabularies import RATINGS, VERDICTS
 
 REFUSED = "refused"
 RESTATEMENT_REASONS = (
-    "late_feedback", "changed_feedback", "vanished_feedback", "new_session", "vanished_session", "changed_session",
-    "sample_rate", "rules", REFUSED,
-)  # fmt: skip
+    "late_feedback",
+    "changed_feedback",
+    "vanished_feedback",
+    "new_session",
+    "vanished_session",
+    "changed_session",
+    "sample_rate",
+    "rules",
+    REFUSED,
+)
 
 
 def _percentage(description: str) -> Meaning:
@@ -49,8 +56,14 @@ COMMENT = Meaning(pl.String, "what the user wrote (seed 4)", is_long_text=True)
 FEEDBACK_ID = text("the feedback row that counts: the latest by (submitted_at, id) before as_of")
 NAME = text("of the document")
 OUTPUT_HASH = hash_of("both texts of the output: another hash, and the edit distance is computed again")
-TABLE_OWN = {"rating": RATING, "verdict": VERDICT, "started_at": STARTED_AT, "session_id": SESSION_ID, "user_id": USER_ID,
-             "feedback_id": FEEDBACK_ID}  # fmt: skip
+TABLE_OWN = {
+    "rating": RATING,
+    "verdict": VERDICT,
+    "started_at": STARTED_AT,
+    "session_id": SESSION_ID,
+    "user_id": USER_ID,
+    "feedback_id": FEEDBACK_ID,
+}
 POSITIVE = count("sessions rated positive")
 NEGATIVE = count("sessions rated negative")
 RATED = count("sessions rated positive or negative")

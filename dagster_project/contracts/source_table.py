@@ -9,8 +9,13 @@ import polars as pl
 # An `id` is a text or a whole number, whatever the table declares, and is read as text. A `time` is an epoch number or an
 # ISO text and becomes epoch seconds. A `list` is the JSON text of an array (an array where the database has those).
 POLARS_TYPES = {
-    "text": pl.String, "id": pl.String, "integer": pl.Int64, "real": pl.Float64, "time": pl.Float64, "list": pl.String,
-}  # fmt: skip
+    "text": pl.String,
+    "id": pl.String,
+    "integer": pl.Int64,
+    "real": pl.Float64,
+    "time": pl.Float64,
+    "list": pl.String,
+}
 
 
 @dataclass(frozen=True)

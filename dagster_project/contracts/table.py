@@ -12,9 +12,13 @@ from dagster_project.contracts.layout import FileLayout
 from dagster_project.contracts.meaning import Meaning
 
 DUCKDB_TYPES = {
-    pl.String: "varchar", pl.Int64: "bigint", pl.Float64: "double", pl.Boolean: "boolean", pl.Date: "date",
+    pl.String: "varchar",
+    pl.Int64: "bigint",
+    pl.Float64: "double",
+    pl.Boolean: "boolean",
+    pl.Date: "date",
     pl.Datetime: "timestamptz",
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,9 +16,12 @@ SCHEMES = ("postgresql://", "postgres://")
 UNREADABLE = "postgresql://***"
 # What we ask of every connection unless the address says otherwise: not to wait for ever for a server that is gone.
 OWN_PARAMETERS = {
-    "connect_timeout": "10", "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
     "fallback_application_name": "gristmill",
-}  # fmt: skip
+}
 _URI = re.compile(
     r"postgres(?:ql)?://(?:(?P<user>[^:@/]*)(?::(?P<password>[^@/]*))?@)?"
     r"(?P<host>[^@/?]*)(?:/(?P<dbname>[^@/?]*))?(?:\?(?P<query>.*))?",

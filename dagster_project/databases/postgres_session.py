@@ -17,12 +17,22 @@ from dagster_project.errors import GristmillError
 FIRST_ROWS, BATCH_ROWS = 1_024, 16_384
 BATCH_BYTES = 16 * 2**20
 SETTINGS = {
-    "search_path": "pg_catalog, pg_temp", "timezone": "UTC", "datestyle": "ISO, YMD", "intervalstyle": "postgres",
-    "extra_float_digits": "1", "bytea_output": "hex", "standard_conforming_strings": "on",
-    "synchronize_seqscans": "off", "max_parallel_workers_per_gather": "0", "jit": "off", "cursor_tuple_fraction": "1",
+    "search_path": "pg_catalog, pg_temp",
+    "timezone": "UTC",
+    "datestyle": "ISO, YMD",
+    "intervalstyle": "postgres",
+    "extra_float_digits": "1",
+    "bytea_output": "hex",
+    "standard_conforming_strings": "on",
+    "synchronize_seqscans": "off",
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
+    "cursor_tuple_fraction": "1",
     # a long read is no runaway; what must not wait for ever is a lock
-    "statement_timeout": "0", "idle_in_transaction_session_timeout": "0", "transaction_timeout": "0",
-}  # fmt: skip
+    "statement_timeout": "0",
+    "idle_in_transaction_session_timeout": "0",
+    "transaction_timeout": "0",
+}
 TRY_AGAIN = {"55P03", "40P01", "40001"}  # lock timeout, deadlock, conflict with recovery on a standby
 Result = TypeVar("Result")
 

@@ -18,9 +18,13 @@ from dagster_project.contracts.source_table import POLARS_TYPES, TableSpec
 
 SAMPLE_VALUES = {"text": "''", "id": "''", "integer": "0", "real": "0.0", "time": "''", "list": "''"}
 GOOD_TYPES = {
-    "text": "('text', 'blob')", "id": "('text', 'blob', 'integer')", "integer": "('integer')",
-    "real": "('real', 'integer')", "time": "('real', 'integer', 'text')", "list": "('text', 'blob')",
-}  # fmt: skip
+    "text": "('text', 'blob')",
+    "id": "('text', 'blob', 'integer')",
+    "integer": "('integer')",
+    "real": "('real', 'integer')",
+    "time": "('real', 'integer', 'text')",
+    "list": "('text', 'blob')",
+}
 TEXTS = ("text", "id", "list", "time")  # what comes back from SQLite as text
 FEW_COLUMNS = 100  # in one expression: databases limit its depth and arguments, and the columns of a result
 

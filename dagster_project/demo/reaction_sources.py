@@ -24,18 +24,32 @@ BATCH_ROWS = 20_000
 FEWEST_REACTIONS = 300  # below that nothing dirty is planted
 HAZARD_EVERY = 35
 MOST_IN_BENCH = 5  # of each hazard: a dirty row costs its whole stretch a careful reading
-COLUMNS = (
-    "id", "user_id", "bundle_id", "agent_id", "conversation_id", "message_id", "role", "text", "hosted_uri", "ts",
-    "ttl_days", "user_type", "tags", "embedding", "turn_id", "anchors_text", "search_tsv", "track_id",
-)  # fmt: skip
+COLUMNS = tuple(
+    """
+    id user_id bundle_id agent_id conversation_id message_id role text hosted_uri ts ttl_days user_type tags
+    embedding turn_id anchors_text search_tsv track_id
+""".split()
+)
 GOOD = (
-    "Great explanation!", "Ah, the previous diagram also worked fine. It was my issue.", "Exactly what I needed.",
-    "That's it, thanks :)", "Works now.", "Clear and short, just how I like it.", "Danke, perfekt!", "", "",
-)  # fmt: skip
+    "Great explanation!",
+    "Ah, the previous diagram also worked fine. It was my issue.",
+    "Exactly what I needed.",
+    "That's it, thanks :)",
+    "Works now.",
+    "Clear and short, just how I like it.",
+    "Danke, perfekt!",
+    "",
+    "",
+)
 BAD = (
-    "This doesn't compile.", "It still says \"permission denied\".", "Wrong customer, I meant the one in Graz.",
-    "You ignored the second half of my question.", "The link is dead.", "No, that's the old price list.", "",
-)  # fmt: skip
+    "This doesn't compile.",
+    'It still says "permission denied".',
+    "Wrong customer, I meant the one in Graz.",
+    "You ignored the second half of my question.",
+    "The link is dead.",
+    "No, that's the old price list.",
+    "",
+)
 MIXED = ("Fine, I suppose.", "Half of it is useful.", "Too long; didn't read all of it.", "", "ok…")
 SAID = {"ok": GOOD, "not_ok": BAD, "neutral": MIXED, None: MIXED}
 QUESTIONS = (
@@ -51,10 +65,18 @@ ANSWERS = (
 )
 # What happens on a turn, how often, and how many reactions that makes.
 PATTERNS = {
-    "user": (62, 1), "machine": (17, 1), "unsure_machine": (4, 1), "silent_machine": (2, 1), "machine_copy": (2, 2),
-    "changed_mind": (4, 2), "changed_mind_twice": (1, 3), "cleared": (2, 2), "both": (4, 2), "unknown_origin": (1, 1),
+    "user": (62, 1),
+    "machine": (17, 1),
+    "unsure_machine": (4, 1),
+    "silent_machine": (2, 1),
+    "machine_copy": (2, 2),
+    "changed_mind": (4, 2),
+    "changed_mind_twice": (1, 3),
+    "cleared": (2, 2),
+    "both": (4, 2),
+    "unknown_origin": (1, 1),
     "machine_says_nothing": (1, 1),
-}  # fmt: skip
+}
 
 Row = dict[str, Any]
 Plan = tuple[float, str | None, str | None, float | None, str | None]  # delay, reaction, origin, confidence, comment
@@ -190,16 +212,25 @@ class _Maker:
         self._add({**common, "role": "artifact", "text": "# Turn log", "ts": _iso(when), "tags": tags})
 
     def _reaction(
-        self, age: float, common: Row, when: float, reaction: str | None, origin: str | None, confidence: float | None = None,
+        self,
+        age: float,
+        common: Row,
+        when: float,
+        reaction: str | None,
+        origin: str | None,
+        confidence: float | None = None,
         text: str | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         chance, turn_id, number = self.chance, common["turn_id"], self.reaction_number
         self.reaction_number += 1
         draw = chance.random()
         said: Row = {
-            "turn_id": turn_id, "text": chance.choice(SAID[reaction]) if text is None else text,
-            "confidence": 1.0 if confidence is None else confidence, "ts": _iso(when), "reaction": reaction,
-        }  # fmt: skip
+            "turn_id": turn_id,
+            "text": chance.choice(SAID[reaction]) if text is None else text,
+            "confidence": 1.0 if confidence is None else confidence,
+            "ts": _iso(when),
+            "reaction": reaction,
+        }
         tags = ["artifact:turn.log.reaction", f"turn:{turn_id}"]
         if age < 0.3 and draw < 0.2:
             tags[0] = "kind:turn.log.reaction"
@@ -261,11 +292,26 @@ class _Maker:
             self.raw_texts.append(number)
         self.waiting.append(
             (
-                number, row["user_id"], "with.codegen", None, row["conversation_id"], row.get("message_id", f"m-{number:x}"),
-                row["role"], text, None, row["ts"], row.get("ttl_days", 365), "registered",
-                json.dumps(row["tags"]), row.get("embedding"), row["turn_id"], None, None, "A",
+                number,
+                row["user_id"],
+                "with.codegen",
+                None,
+                row["conversation_id"],
+                row.get("message_id", f"m-{number:x}"),
+                row["role"],
+                text,
+                None,
+                row["ts"],
+                row.get("ttl_days", 365),
+                "registered",
+                json.dumps(row["tags"]),
+                row.get("embedding"),
+                row["turn_id"],
+                None,
+                None,
+                "A",
             )
-        )  # fmt: skip
+        )
 
 
 def _user_id(number: int, chance: Random) -> str:

@@ -103,9 +103,13 @@ class Writer:
 
         right = f"There is no {name}. {case.answers[0]}"
         mistake = Mistake(
-            answer=told(texts.answers), wrong=told(texts.wrong), fix=right, basis=told(texts.basis),
-            flag="incorrect", details=told(texts.details),
-        )  # fmt: skip
+            answer=told(texts.answers),
+            wrong=told(texts.wrong),
+            fix=right,
+            basis=told(texts.basis),
+            flag="incorrect",
+            details=told(texts.details),
+        )
         return Reply(case, mistake.answer, mistake=mistake)
 
     def private(self, domain: Domain) -> tuple[str, str, str]:

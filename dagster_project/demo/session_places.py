@@ -8,13 +8,25 @@ from uuid import UUID
 
 # Tenant -> how much of the traffic is theirs. The last two are new: their workspaces have few rated sessions.
 TENANTS = {
-    "Aldgate": 26, "Birchwood": 20, "Calder": 16, "Dunmore": 13, "Eastwick": 11, "Fenwick": 8, "Garnet": 1.2, "Hollis": 0.6,
-}  # fmt: skip
+    "Aldgate": 26,
+    "Birchwood": 20,
+    "Calder": 16,
+    "Dunmore": 13,
+    "Eastwick": 11,
+    "Fenwick": 8,
+    "Garnet": 1.2,
+    "Hollis": 0.6,
+}
 WORKSPACES = ("platform", "billing", "mobile", "research")
 TYPES = {
-    "architecture": 1400, "requirement": 900, "runbook": 700, "decision": 500, "glossary": 250, "code_sample": 1100,
+    "architecture": 1400,
+    "requirement": 900,
+    "runbook": 700,
+    "decision": 500,
+    "glossary": 250,
+    "code_sample": 1100,
     "meeting_note": 600,
-}  # fmt: skip
+}
 
 
 # What people use the assistant for, how often, and the types of documents that belong to it: teams have their habits, so most
@@ -72,11 +84,17 @@ def make_workspaces(rng: Random) -> list[Workspace]:
             people = [new_id(rng) for _ in range(rng.randint(8, 30))]
             found.append(
                 Workspace(
-                    new_id(rng), tenant_id, tenant,
-                    tuple(new_id(rng) for _ in range(rng.randint(2, 4))), tuple(people), tuple(people[:3]),
-                    tuple(_documents(rng, f"{tenant} {name}")), weight * share / sum(shares), rng.uniform(-0.08, 0.1),
+                    new_id(rng),
+                    tenant_id,
+                    tenant,
+                    tuple(new_id(rng) for _ in range(rng.randint(2, 4))),
+                    tuple(people),
+                    tuple(people[:3]),
+                    tuple(_documents(rng, f"{tenant} {name}")),
+                    weight * share / sum(shares),
+                    rng.uniform(-0.08, 0.1),
                 )
-            )  # fmt: skip
+            )
     return found
 
 
@@ -84,8 +102,11 @@ def _documents(rng: Random, about: str) -> list[Document]:
     kinds = list(TYPES)
     return [
         Document(
-            new_id(rng), kind := kinds[number % len(kinds)], f"{about} {kind.replace('_', ' ')} {number}",
-            max(50, int(rng.gauss(TYPES[kind], TYPES[kind] / 4))), rng.choice((-0.2, 0.0, 0.0, 0.05, 0.15)),
+            new_id(rng),
+            kind := kinds[number % len(kinds)],
+            f"{about} {kind.replace('_', ' ')} {number}",
+            max(50, int(rng.gauss(TYPES[kind], TYPES[kind] / 4))),
+            rng.choice((-0.2, 0.0, 0.0, 0.05, 0.15)),
         )
         for number in range(1, rng.randint(16, 36))
-    ]  # fmt: skip
+    ]

@@ -26,14 +26,26 @@ HAZARD_EVERY, BENCH_HAZARD_EVERY = 120, 20_000
 WIDTHS = {"ai_sessions": 12, "session_feedback": 15, "context_nodes": 8, "session_outputs": 3}
 # What people name as the error, in both vocabularies, and how often.
 CATEGORIES = {
-    "missing_context": 40, "INCOMPLETE": 8, "MISSING_CONTEXT": 6, "ignored_constraints": 14, "incorrect_pattern": 4,
-    "hallucination": 8, "style_mismatch": 6, "WRONG_STYLE": 2, "wrong_context": 5, "OUTDATED_INFO": 3, "other": 4,
-}  # fmt: skip
+    "missing_context": 40,
+    "INCOMPLETE": 8,
+    "MISSING_CONTEXT": 6,
+    "ignored_constraints": 14,
+    "incorrect_pattern": 4,
+    "hallucination": 8,
+    "style_mismatch": 6,
+    "WRONG_STYLE": 2,
+    "wrong_context": 5,
+    "OUTDATED_INFO": 3,
+    "other": 4,
+}
 ISSUES = ("hallucination", "missed_requirement", "style_issue", "security_concern", "performance_concern")
 WANTED = (
-    "The retry policy of the payment service.", "Which tables are still on the old schema.", "Our naming rules for events.",
-    "The decision to drop XML.", "That the mobile app caches for a day.",
-)  # fmt: skip
+    "The retry policy of the payment service.",
+    "Which tables are still on the old schema.",
+    "Our naming rules for events.",
+    "The decision to drop XML.",
+    "That the mobile app caches for a day.",
+)
 COMMENTS = (
     "Good enough to ship.",
     "Half of it was guesswork.",
@@ -98,9 +110,15 @@ class _Writer:
                 kind = document.type.upper() if self.rng.random() < 0.1 else document.type
                 fresh = round(self.rng.random(), 3)
                 yield (
-                    document.id, place.tenant_id, kind, self.rng.choice(("core", "team")), document.name, fresh,
-                    document.tokens, deleted,
-                )  # fmt: skip
+                    document.id,
+                    place.tenant_id,
+                    kind,
+                    self.rng.choice(("core", "team")),
+                    document.name,
+                    fresh,
+                    document.tokens,
+                    deleted,
+                )
 
     # --- one session ---------------------------------------------------------------------------------------------
 
@@ -110,12 +128,22 @@ class _Writer:
         documents = self._documents(place)
         tokens = sum(document.tokens for document in documents)
         user = rng.choice(place.users) if rng.random() > 0.01 else "default"
-        tables["ai_sessions"].append((
-            session_id, place.tenant_id, place.id, rng.choice(place.slices) if rng.random() < 0.8 else None, user,
-            json.dumps([document.id for document in documents]), tokens, _iso(when - 2),
-            sha256(session_id.encode()).hexdigest() if rng.random() < 0.9 else None, _iso(when),
-            _iso(when + rng.expovariate(1 / 900)), _iso(when),
-        ))  # fmt: skip
+        tables["ai_sessions"].append(
+            (
+                session_id,
+                place.tenant_id,
+                place.id,
+                rng.choice(place.slices) if rng.random() < 0.8 else None,
+                user,
+                json.dumps([document.id for document in documents]),
+                tokens,
+                _iso(when - 2),
+                sha256(session_id.encode()).hexdigest() if rng.random() < 0.9 else None,
+                _iso(when),
+                _iso(when + rng.expovariate(1 / 900)),
+                _iso(when),
+            )
+        )
         bad_model = self.incident.share(when)
         luck = 0.74 - 0.35 * bad_model + place.skill + sum(d.worth for d in documents) / 2 + rng.uniform(-0.2, 0.2)
         is_good = rng.random() < luck
@@ -145,9 +173,16 @@ class _Writer:
         return list(dict.fromkeys(drawn))
 
     def _add_feedback(
-        self, rows: list[Row], session_id: str, when: float, place: Workspace, user: str, is_good: bool, changed: int,
+        self,
+        rows: list[Row],
+        session_id: str,
+        when: float,
+        place: Workspace,
+        user: str,
+        is_good: bool,
+        changed: int,
         has_output: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         rng = self.rng
         submitted = when + self._delay()
         if submitted >= self.end:  # still to come
@@ -168,9 +203,16 @@ class _Writer:
             rows.append(self._feedback(session_id, place, user, other, not is_good, changed, has_output, later))
 
     def _feedback(
-        self, session_id: str, place: Workspace, user: str, rating: str, is_good: bool, changed: int, has_output: bool,
+        self,
+        session_id: str,
+        place: Workspace,
+        user: str,
+        rating: str,
+        is_good: bool,
+        changed: int,
+        has_output: bool,
         submitted: float,
-    ) -> Row:  # fmt: skip
+    ) -> Row:
         rng = self.rng
         is_reviewed = rng.random() < 0.45
         verdict = None
@@ -185,11 +227,20 @@ class _Writer:
         categories = self._categories(submitted) if not is_good and rng.random() < 0.85 else None
         issues = rng.sample(ISSUES, rng.choice((1, 1, 2))) if is_reviewed and not is_good else []
         return (
-            new_id(rng), place.tenant_id, session_id, rating, json.dumps(categories) if categories else None,
-            rng.choice(WANTED) if categories and rng.random() < 0.3 else None, rng.choice(COMMENTS), *scores, verdict,
-            changed if is_reviewed and rng.random() < (0.4 if has_output else 0.8) else None, json.dumps(issues),
-            _iso(submitted), rng.choice(place.reviewers) if is_reviewed else user,
-        )  # fmt: skip
+            new_id(rng),
+            place.tenant_id,
+            session_id,
+            rating,
+            json.dumps(categories) if categories else None,
+            rng.choice(WANTED) if categories and rng.random() < 0.3 else None,
+            rng.choice(COMMENTS),
+            *scores,
+            verdict,
+            changed if is_reviewed and rng.random() < (0.4 if has_output else 0.8) else None,
+            json.dumps(issues),
+            _iso(submitted),
+            rng.choice(place.reviewers) if is_reviewed else user,
+        )
 
     def _delay(self) -> float:
         """Most feedback comes at once, some days later, a little after months."""
@@ -247,17 +298,31 @@ class _Writer:
 
 # Hazard -> which column gets which value.
 SESSION_HAZARDS: dict[str, tuple[int, object]] = {
-    "session_without_tenant": (1, None), "session_without_user": (4, ""), "documents_no_json": (5, "{a,b}"),
-    "documents_no_array": (5, '{"id": 1}'), "text_as_token_count": (6, "many"), "no_start": (9, None),
-    "start_no_time": (9, "yesterday"), "start_out_of_range": (9, "1970-01-01T00:00:00"),
-    "start_in_milliseconds": (9, 1_767_225_600_000), "future_session": (9, "2089-02-03T10:00:00Z"),
-}  # fmt: skip
+    "session_without_tenant": (1, None),
+    "session_without_user": (4, ""),
+    "documents_no_json": (5, "{a,b}"),
+    "documents_no_array": (5, '{"id": 1}'),
+    "text_as_token_count": (6, "many"),
+    "no_start": (9, None),
+    "start_no_time": (9, "yesterday"),
+    "start_out_of_range": (9, "1970-01-01T00:00:00"),
+    "start_in_milliseconds": (9, 1_767_225_600_000),
+    "future_session": (9, "2089-02-03T10:00:00Z"),
+}
 FEEDBACK_HAZARDS: dict[str, tuple[int, object]] = {
-    "no_rating": (3, None), "unknown_rating": (3, "meh"), "categories_no_json": (4, "hallucination"),
-    "unknown_category": (4, '["BAD_VIBES"]'), "score_too_high": (7, 250), "score_below_zero": (8, -1),
-    "score_no_whole_number": (9, 71.5), "unknown_verdict": (10, "lgtm"), "edit_distance_too_high": (11, 140),
-    "submitted_never": (13, None), "submitted_later": (13, "2089-02-02 09:00:00"), "bad_text_comment": (6, b"\xff\xfe"),
-}  # fmt: skip
+    "no_rating": (3, None),
+    "unknown_rating": (3, "meh"),
+    "categories_no_json": (4, "hallucination"),
+    "unknown_category": (4, '["BAD_VIBES"]'),
+    "score_too_high": (7, 250),
+    "score_below_zero": (8, -1),
+    "score_no_whole_number": (9, 71.5),
+    "unknown_verdict": (10, "lgtm"),
+    "edit_distance_too_high": (11, 140),
+    "submitted_never": (13, None),
+    "submitted_later": (13, "2089-02-02 09:00:00"),
+    "bad_text_comment": (6, b"\xff\xfe"),
+}
 
 
 def _with(row: Row, column: int, value: object) -> Row:

@@ -56,10 +56,28 @@ def rated_sessions(
         ):
             next_numbers[user_id] += 1
             turn = Turn(
-                next_numbers[user_id], user_id, session_id, asked_at, said[:TOPIC_LENGTH], intent, "[]", outcome,
-                "", 0.7 if is_liked else 0.5, "neutral", 0.5, None, "", said, told,
-                said_as, said, told, next_numbers[user_id], asked_at,
-            )  # fmt: skip
+                next_numbers[user_id],
+                user_id,
+                session_id,
+                asked_at,
+                said[:TOPIC_LENGTH],
+                intent,
+                "[]",
+                outcome,
+                "",
+                0.7 if is_liked else 0.5,
+                "neutral",
+                0.5,
+                None,
+                "",
+                said,
+                told,
+                said_as,
+                said,
+                told,
+                next_numbers[user_id],
+                asked_at,
+            )
             session.append(turn)
             counts[turn.place] += 1
             counts[f"said_{said_as}"] += 1

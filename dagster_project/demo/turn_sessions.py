@@ -16,10 +16,12 @@ from dagster_project.demo.votes import new_id, to_microseconds
 TIMEOUT = 1_800.0
 TURNS_PER_SESSION = 4
 SLACK = 12
-NAMES = (
-    "henry", "amara", "lukas", "mei", "sofia", "oscar", "priya", "jonas", "fatima", "diego",
-    "hanna", "tomasz", "aiko", "samuel", "leila", "emil", "grace", "pavel", "noor", "ines",
-)  # fmt: skip
+NAMES = tuple(
+    """
+    henry amara lukas mei sofia oscar priya jonas fatima diego hanna tomasz aiko samuel leila emil grace
+    pavel noor ines
+""".split()
+)
 UNKNOWN_USERS = ("", "default", None)
 UNKNOWN_SESSIONS = ("", "default")
 COMMON_SESSIONS = ("main", "work")

@@ -11,36 +11,97 @@ from random import Random
 Record = Sequence[str]
 WORDS = ("no", "one hour", "two hours", "three hours", "four hours", "five hours")
 VEHICLES = (
-    ("train", (60, 80, 100, 120)), ("coach", (60, 70, 80)), ("ferry", (20, 24, 30)), ("cyclist", (15, 18, 20)),
-    ("lorry", (50, 60, 80)), ("railcar", (60, 80, 100)), ("van", (50, 60, 90)), ("night bus", (60, 70, 90)),
-    ("cargo barge", (12, 15, 18)), ("steam train", (30, 36, 40)), ("hikers' bus", (36, 40, 48)), ("motorbike", (54, 60, 72)),
-)  # fmt: skip
-THINGS = (
-    "kettle", "backpack", "tent", "monitor", "jacket", "guitar", "table", "carpet", "watch", "suitcase", "drill", "pram", "heater",
-    "fridge", "telescope", "radio", "mattress", "kayak", "printer", "mirror",
-)  # fmt: skip
+    ("train", (60, 80, 100, 120)),
+    ("coach", (60, 70, 80)),
+    ("ferry", (20, 24, 30)),
+    ("cyclist", (15, 18, 20)),
+    ("lorry", (50, 60, 80)),
+    ("railcar", (60, 80, 100)),
+    ("van", (50, 60, 90)),
+    ("night bus", (60, 70, 90)),
+    ("cargo barge", (12, 15, 18)),
+    ("steam train", (30, 36, 40)),
+    ("hikers' bus", (36, 40, 48)),
+    ("motorbike", (54, 60, 72)),
+)
+THINGS = tuple(
+    """
+    kettle backpack tent monitor jacket guitar table carpet watch suitcase drill pram heater fridge
+    telescope radio mattress kayak printer mirror
+""".split()
+)
 ROUTES = (
-    "to a lighthouse", "to the island ferry", "to a vineyard", "to my sister's farm", "to the border", "to a mountain pass",
-    "to the training ground", "to a customer", "to the nature reserve", "to a concert hall", "to the quarry", "to an abbey",
-)  # fmt: skip
+    "to a lighthouse",
+    "to the island ferry",
+    "to a vineyard",
+    "to my sister's farm",
+    "to the border",
+    "to a mountain pass",
+    "to the training ground",
+    "to a customer",
+    "to the nature reserve",
+    "to a concert hall",
+    "to the quarry",
+    "to an abbey",
+)
 PAIRS = (
-    ("Lina", "Otto"), ("Ruth", "Carl"), ("Mila", "Jan"), ("Olga", "Piet"), ("Nele", "Arne"), ("Vera", "Hugo"), ("Rosa", "Egon"),
-    ("Tilda", "Sven"), ("Greta", "Niko"), ("Alma", "Bert"),
-)  # fmt: skip
+    ("Lina", "Otto"),
+    ("Ruth", "Carl"),
+    ("Mila", "Jan"),
+    ("Olga", "Piet"),
+    ("Nele", "Arne"),
+    ("Vera", "Hugo"),
+    ("Rosa", "Egon"),
+    ("Tilda", "Sven"),
+    ("Greta", "Niko"),
+    ("Alma", "Bert"),
+)
 JOBS = (
-    "clear the cellar", "pick the apples", "wash the windows", "pack the parcels", "plaster the wall", "type the minutes",
-    "mow the meadow", "shell the peas", "paint the boat", "clean the stables",
-)  # fmt: skip
+    "clear the cellar",
+    "pick the apples",
+    "wash the windows",
+    "pack the parcels",
+    "plaster the wall",
+    "type the minutes",
+    "mow the meadow",
+    "shell the peas",
+    "paint the boat",
+    "clean the stables",
+)
 GOALS = (
-    "a folding kayak", "a gas grill", "a drum kit", "a weekend in Porto", "a standing desk", "a dishwasher", "a violin",
-    "a garden shed", "a telescope", "a moped", "a first-aid course", "a cargo bike", "a chest freezer", "a pair of skis",
-    "a tattoo", "a knitting machine", "a greenhouse", "a pottery wheel",
-)  # fmt: skip
+    "a folding kayak",
+    "a gas grill",
+    "a drum kit",
+    "a weekend in Porto",
+    "a standing desk",
+    "a dishwasher",
+    "a violin",
+    "a garden shed",
+    "a telescope",
+    "a moped",
+    "a first-aid course",
+    "a cargo bike",
+    "a chest freezer",
+    "a pair of skis",
+    "a tattoo",
+    "a knitting machine",
+    "a greenhouse",
+    "a pottery wheel",
+)
 METRICS = (
-    "the share of reusable cups", "the click rate of the banner", "the share of paid invoices", "the attendance at the seminar",
-    "the share of part-time staff", "the yield of the oven", "the share of night trains", "the return rate of the forms",
-    "the share of vegetarian meals", "the hit rate of the search", "the utilisation of the hall", "the share of solar power",
-)  # fmt: skip
+    "the share of reusable cups",
+    "the click rate of the banner",
+    "the share of paid invoices",
+    "the attendance at the seminar",
+    "the share of part-time staff",
+    "the yield of the oven",
+    "the share of night trains",
+    "the return rate of the forms",
+    "the share of vegetarian meals",
+    "the hit rate of the search",
+    "the utilisation of the hall",
+    "the share of solar power",
+)
 
 
 def _duration(minutes: int) -> str:
@@ -64,9 +125,15 @@ def _trips(rng: Random) -> Iterator[Record]:
         if speed * minutes % 60 == 0:
             wrong = start + minutes + rng.choice((-30, 30, 60))
             yield (
-                f"A {vehicle}", vehicle, _clock(start), str(speed * minutes // 60), str(speed), _duration(minutes),
-                _clock(start + minutes), _clock(wrong),
-            )  # fmt: skip
+                f"A {vehicle}",
+                vehicle,
+                _clock(start),
+                str(speed * minutes // 60),
+                str(speed),
+                _duration(minutes),
+                _clock(start + minutes),
+                _clock(wrong),
+            )
 
 
 def _prices(rng: Random) -> Iterator[Record]:
@@ -91,9 +158,17 @@ def _together(rng: Random) -> Iterator[Record]:
             slow, fast, result = rng.choice(whole)
             mean = Fraction(slow + fast, 2)
             yield (
-                first, second, f"{slow} hours", f"{fast} hours", job, f"1/{slow}", f"1/{fast}", f"1/{result}",
-                f"{result} hours", f"{float(mean):g} hours",
-            )  # fmt: skip
+                first,
+                second,
+                f"{slow} hours",
+                f"{fast} hours",
+                job,
+                f"1/{slow}",
+                f"1/{fast}",
+                f"1/{result}",
+                f"{result} hours",
+                f"{float(mean):g} hours",
+            )
 
 
 def _averages(rng: Random) -> Iterator[Record]:
@@ -105,9 +180,17 @@ def _averages(rng: Random) -> Iterator[Record]:
                 there, return_ = length // out, length // back
                 if max(there, return_) <= 20:
                     yield (
-                        route, str(out), str(back), str(length), _hours(there), _hours(return_), str(2 * length),
-                        str(there + return_), str(mean), f"{(out + back) / 2:g}",
-                    )  # fmt: skip
+                        route,
+                        str(out),
+                        str(back),
+                        str(length),
+                        _hours(there),
+                        _hours(return_),
+                        str(2 * length),
+                        str(there + return_),
+                        str(mean),
+                        f"{(out + back) / 2:g}",
+                    )
 
 
 def _hours(count: int) -> str:

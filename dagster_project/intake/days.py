@@ -148,9 +148,13 @@ def last_days(as_of_day: date) -> set[date]:
 
 
 def read_days(
-    table: DatedTable, files: Sequence[OpenFile], seen: Seen, days: Sequence[date], spill_folder: Path,
+    table: DatedTable,
+    files: Sequence[OpenFile],
+    seen: Seen,
+    days: Sequence[date],
+    spill_folder: Path,
     hold: Callable[[date], Held | None] = lambda day: None,
-) -> Iterator[DayGroup]:  # fmt: skip
+) -> Iterator[DayGroup]:
     """Read these days whole, from all files together. `hold` tells what missing files gave of a day before (G13)."""
     by_label = {file.label: file for file in files}
     rows = {
@@ -208,9 +212,11 @@ def _placed(table: DatedTable, batch: pl.DataFrame, file: OpenFile) -> pl.DataFr
 
 
 def _sorted_out(
-    table: DatedTable, rows: pl.DataFrame, files: Mapping[str, OpenFile],
+    table: DatedTable,
+    rows: pl.DataFrame,
+    files: Mapping[str, OpenFile],
     hold: Callable[[date], Held | None] = lambda day: None,
-) -> DayGroup:  # fmt: skip
+) -> DayGroup:
     """Refuse, resolve copies, and put what is kept in order."""
     kept, refused = split(rows, table.schema, table.relations)
     days = sorted(rows["event_date"].unique().to_list(), key=str)
@@ -218,9 +224,13 @@ def _sorted_out(
 
 
 def _settled(
-    table: DatedTable, kept: pl.DataFrame, refused: pl.DataFrame | None, days: list[date | None],
-    files: Mapping[str, OpenFile], hold: Callable[[date], Held | None],
-) -> DayGroup:  # fmt: skip
+    table: DatedTable,
+    kept: pl.DataFrame,
+    refused: pl.DataFrame | None,
+    days: list[date | None],
+    files: Mapping[str, OpenFile],
+    hold: Callable[[date], Held | None],
+) -> DayGroup:
     """Whole days of rows that were judged: one row per key, in order."""
     held = {day: found for day in days if day is not None and (found := hold(day))}
     live = [

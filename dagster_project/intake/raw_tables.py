@@ -62,9 +62,15 @@ class DatedIntake:
     """The work of one dated table in one run."""
 
     def __init__(
-        self, run: Stage, asset: str, table: DatedTable, store_kept: Callable[[pl.DataFrame], None],
-        code: str, companions: Sequence[str] = (), settings: str = "",
-    ) -> None:  # fmt: skip
+        self,
+        run: Stage,
+        asset: str,
+        table: DatedTable,
+        store_kept: Callable[[pl.DataFrame], None],
+        code: str,
+        companions: Sequence[str] = (),
+        settings: str = "",
+    ) -> None:
         """`store_kept` writes kept rows of whole days: the table itself and its by-day `companions`.
 
         `code` is the identity of the module that says how; another one, or other `settings`, read everything again (G12).
@@ -99,8 +105,10 @@ class DatedIntake:
             self.read_so_far |= pending
             pending = self._settle_repeated_keys() if self._changed() else set()
         self.lake.catalog.sources[self.asset] = {
-            "rules": self.rules, "order": self.order, "days": dict(sorted(self.accounts.items())),
-        }  # fmt: skip
+            "rules": self.rules,
+            "order": self.order,
+            "days": dict(sorted(self.accounts.items())),
+        }
         return self._account()
 
     def _chosen_days(self, more_days: set[date]) -> set[date]:
@@ -125,9 +133,8 @@ class DatedIntake:
         published = self.lake.published.as_of
         over = datetime.fromisoformat(published).date() if published else date.min
         return {
-            day for day in changed
-            if day <= self.run.release_date and (str(day) not in self.accounts or day >= over)
-        }  # fmt: skip
+            day for day in changed if day <= self.run.release_date and (str(day) not in self.accounts or day >= over)
+        }
 
     def _hold(self, day: date) -> Held | None:
         """What missing files gave of a day before (G13); null where they have no row of it."""
@@ -182,9 +189,11 @@ class DatedIntake:
             self._store_refused(refused, f"event_date={day}")
             before = self.accounts.get(str(day), {})
             account = self.accounts[str(day)] = {
-                "files": self.seen.as_stored(day), "kept": kept[day], "quarantined": refused.height,
+                "files": self.seen.as_stored(day),
+                "kept": kept[day],
+                "quarantined": refused.height,
                 "copies": group.copies.get(day, 0),
-            }  # fmt: skip
+            }
             if left_out := group.not_sampled.get(day):
                 account["not_sampled"] = left_out
             is_meant = pl.col("event_date") == day
@@ -219,8 +228,11 @@ class DatedIntake:
         self._store_refused(refused, NO_DAY)
         if refused.height:
             self.accounts[UNDATED] = {
-                "files": self.seen.as_stored(None), "kept": 0, "quarantined": refused.height, "copies": 0,
-            }  # fmt: skip
+                "files": self.seen.as_stored(None),
+                "kept": 0,
+                "quarantined": refused.height,
+                "copies": 0,
+            }
 
     def _drop(self, day: date) -> None:
         for table in self.tables:
@@ -364,9 +376,15 @@ def as_it_is(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def bring_snapshot_up_to_date(
-    run: Stage, asset: str, spec: TableSpec, schema: Schema, is_united: bool, code: str,
-    mend: Callable[[pl.DataFrame], pl.DataFrame] = as_it_is, settings: str = "",
-) -> Account:  # fmt: skip
+    run: Stage,
+    asset: str,
+    spec: TableSpec,
+    schema: Schema,
+    is_united: bool,
+    code: str,
+    mend: Callable[[pl.DataFrame], pl.DataFrame] = as_it_is,
+    settings: str = "",
+) -> Account:
     """An optional table that is not kept by day: read whole when it looks different from when it was read.
 
     `is_united`: files are united by key, else each file's row stands for itself. `mend` makes a batch canonical. `code` is
@@ -377,9 +395,10 @@ def bring_snapshot_up_to_date(
     seen = intake.look(files, spec, run.looks)
     seen = intake.remembered(seen, {UNDATED: {"files": known.get("files", {})}}, missing)
     stored = {
-        "rules": f"{code} {TABLES[asset].layout} {settings}", "order": _order(files, missing),
+        "rules": f"{code} {TABLES[asset].layout} {settings}",
+        "order": _order(files, missing),
         "files": seen.as_stored(None),
-    }  # fmt: skip
+    }
     is_returned = {*known.get("held", ())} - {*missing}
     if run.choice.full or is_returned or {key: known.get(key) for key in stored} != stored:
         gone = sum(mark.rows for label, mark in seen.days.get(None, {}).items() if label in missing)
@@ -418,9 +437,16 @@ def bring_snapshot_up_to_date(
 
 
 def _store_united(
-    lake: Lake, asset: str, spec: TableSpec, schema: Schema, frames: list[pl.DataFrame],
-    files: Mapping[str, OpenFile], held_rows: HeldRows, held: Held | None, is_united: bool,
-) -> WholeTable:  # fmt: skip
+    lake: Lake,
+    asset: str,
+    spec: TableSpec,
+    schema: Schema,
+    frames: list[pl.DataFrame],
+    files: Mapping[str, OpenFile],
+    held_rows: HeldRows,
+    held: Held | None,
+    is_united: bool,
+) -> WholeTable:
     """A table of several files: which of two rows counts may depend on a file that is missing (G13), so all are looked at together."""
     kept, bad = split(pl.concat(frames), schema) if frames else (pl.DataFrame(), None)
     moment = instant(pl.col("timestamp")) if "timestamp" in spec.columns else pl.lit(None, dtype=INSTANT)
@@ -443,6 +469,7 @@ def _snapshot_rows(file: OpenFile, batch: pl.DataFrame, mend: Callable[[pl.DataF
     times = [column for column in ("timestamp",) if column in batch.columns]
     moment = instant(pl.col("timestamp")) if times else pl.lit(None, dtype=INSTANT)
     return mend(repair_milliseconds(batch, times)).with_columns(
-        pl.lit(file.label).alias("source_file"), pl.lit(file.order, dtype=pl.Int32).alias("file_order"),
+        pl.lit(file.label).alias("source_file"),
+        pl.lit(file.order, dtype=pl.Int32).alias("file_order"),
         moment.alias("occurred_at"),
-    )  # fmt: skip
+    )

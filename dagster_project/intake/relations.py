@@ -54,8 +54,14 @@ def resolve_copies(
         none = rows.clear()
         return rows, none.with_columns(conflict), none.with_columns(pl.lit(None, dtype=pl.Boolean).alias("is_of_kept"))
     where_from = {
-        "source_file", "source_rowid", "file_order", "repairs", "is_written_back", "filled_from", *rewritten,
-    }  # fmt: skip
+        "source_file",
+        "source_rowid",
+        "file_order",
+        "repairs",
+        "is_written_back",
+        "filled_from",
+        *rewritten,
+    }
     content = [name for name in rows.columns if name not in where_from and (compared is None or name in compared)]
     repeated = rows.filter(is_repeated).with_columns(pl.struct(content).hash().alias("content"))
     repeated = repeated.sort("occurred_at", "file_order", "source_rowid", descending=True, nulls_last=True)

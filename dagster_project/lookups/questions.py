@@ -91,9 +91,11 @@ def _source_status(asset: str, entry: dict[str, Any]) -> dict[str, Any]:
 def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
     """Of feedback exactly the `stats` object of GET /api/feedback/stats (F11); of the others what their documents count."""
     others = {
-        "distillation": distillation_lookups.stats, "conversations": system_stats.conversations,
-        "reactions": system_stats.reactions, "sessions": system_stats.sessions,
-    }  # fmt: skip
+        "distillation": distillation_lookups.stats,
+        "conversations": system_stats.conversations,
+        "reactions": system_stats.reactions,
+        "sessions": system_stats.sessions,
+    }
     if system in others:
         return others[system](published(config.home))
     row = parquet.read(published(config.home).files("metric__feedback_stats")).row(0, named=True)
@@ -101,12 +103,14 @@ def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
         "total_feedback": row["total_feedback"],
         "by_type": {kind: row[f"{kind}_count"] for kind in ("rating", "correction", "preference", "flag")},
         "sentiment": {
-            "positive": row["positive_count"], "negative": row["negative_count"], "net_sentiment": row["net_sentiment"],
+            "positive": row["positive_count"],
+            "negative": row["negative_count"],
+            "net_sentiment": row["net_sentiment"],
         },
         "processed": {"total": row["processed_count"], "pending": row["pending_count"]},
         "quality": {"avg_weight": row["avg_weight"], "high_quality_count": row["high_quality_count"]},
         "recent_24h": row["recent_24h"],
-    }  # fmt: skip
+    }
 
 
 # --- quarantine --------------------------------------------------------------------------------------------------

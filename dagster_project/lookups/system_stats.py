@@ -47,9 +47,18 @@ def _rate(part: int, whole: int) -> float | None:
 def conversations(lake: Lake) -> Figures:
     """Seed 1: what became of the turns, how users objected, and how satisfied they are (C1-C5)."""
     turns = _rows(
-        lake, "core__turns", "user_id", "thread_id", "feedback_status", "correction_type", "satisfaction_score",
-        "is_reusable", "consecutive_rejections", "source_status", "is_disputed",
-    )  # fmt: skip
+        lake,
+        "core__turns",
+        "user_id",
+        "thread_id",
+        "feedback_status",
+        "correction_type",
+        "satisfaction_score",
+        "is_reusable",
+        "consecutive_rejections",
+        "source_status",
+        "is_disputed",
+    )
     statuses = counts(turns["feedback_status"], STATUSES)
     scores = turns["satisfaction_score"].drop_nulls()
     # scores are added as whole numbers, because floating addition is not repeatable (G2)
@@ -77,8 +86,9 @@ def reactions(lake: Lake) -> Figures:
     rows = _rows(lake, "core__reactions", *columns, "is_orphan", "inactive_reason")
     active = rows.filter("is_active").with_columns(
         # a machine that says nothing counts as neutral (R2)
-        pl.col("origin").fill_null("unknown"), pl.col("reaction").fill_null("neutral"),
-    )  # fmt: skip
+        pl.col("origin").fill_null("unknown"),
+        pl.col("reaction").fill_null("neutral"),
+    )
     whole = _reaction_figures(active)
     origins = counts(active["origin"], ORIGINS)
     place = ["tenant", "project", "conversation_id"]
@@ -105,9 +115,20 @@ def _reaction_figures(rows: pl.DataFrame) -> Figures:
 def sessions(lake: Lake) -> Figures:
     """Seed 4's feedback_metrics_daily over all days and workspaces, under its names and in its units (S1, S2)."""
     rows = _rows(
-        lake, "core__sessions", "tenant_id", "workspace_id", "feedback_id", "rating", "verdict", "edit_distance_pct",
-        "edit_distance_mark", *SCORES, "error_categories", "output_issues", "has_missing_context",
-    )  # fmt: skip
+        lake,
+        "core__sessions",
+        "tenant_id",
+        "workspace_id",
+        "feedback_id",
+        "rating",
+        "verdict",
+        "edit_distance_pct",
+        "edit_distance_mark",
+        *SCORES,
+        "error_categories",
+        "output_issues",
+        "has_missing_context",
+    )
     rated = rows.filter(pl.col("feedback_id").is_not_null())
     ratings = counts(rows["rating"], ("positive", "negative", "skipped"))
     verdicts = counts(rows["verdict"], ("approved", "changes_requested", "rejected"))

@@ -202,10 +202,12 @@ def tables_without_a_source(mill: MillRun) -> set[str]:
 def _made_of(tables: set[str]) -> set[str]:
     """These tables and all that is made of nothing else, step by step."""
     steps = [
-        ({spec.key.to_user_string() for spec in step.specs},
-         {dep.asset_key.to_user_string() for spec in step.specs for dep in spec.deps})
+        (
+            {spec.key.to_user_string() for spec in step.specs},
+            {dep.asset_key.to_user_string() for spec in step.specs for dep in spec.deps},
+        )
         for step in ALL_STEPS
-    ]  # fmt: skip
+    ]
     found = set(tables)
     while more := [
         made

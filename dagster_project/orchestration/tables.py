@@ -96,9 +96,11 @@ def check(mill: MillRun, table: str, claim: str, is_current: bool) -> dg.AssetCh
         offending = queries.fetch(mill.lake, claim, mill.params, mill.config.memory_limit_mb)
         rows, first = offending.height, offending.head(5).rows(named=True)
     return dg.AssetCheckResult(
-        asset_key=table, check_name=claim.removeprefix(f"{table}__"), passed=rows == 0,
+        asset_key=table,
+        check_name=claim.removeprefix(f"{table}__"),
+        passed=rows == 0,
         metadata={"offending_rows": rows, "first": json.dumps(first, default=str)},
-    )  # fmt: skip
+    )
 
 
 def key_is_once_spec(table: str) -> dg.AssetCheckSpec:
@@ -110,9 +112,11 @@ def key_is_once(mill: MillRun, table: str, is_current: bool) -> dg.AssetCheckRes
     rows = 0 if offending is None else offending.height
     first = [] if offending is None else offending.head(5).rows(named=True)
     return dg.AssetCheckResult(
-        asset_key=table, check_name="key_is_once", passed=rows == 0,
+        asset_key=table,
+        check_name="key_is_once",
+        passed=rows == 0,
         metadata={"offending_rows": rows, "first": json.dumps(first, default=str)},
-    )  # fmt: skip
+    )
 
 
 def table_result(
@@ -136,11 +140,15 @@ def account_results(mill: MillRun, table: str, account: Account) -> list[dg.Asse
     mill.record.put_account(table, account, mill.lake.rows(table))
     return [
         dg.AssetCheckResult(
-            asset_key=table, check_name="rows_add_up", passed=account.adds_up,
+            asset_key=table,
+            check_name="rows_add_up",
+            passed=account.adds_up,
             metadata={name: getattr(account, name) for name in ACCOUNTED},
         ),
         dg.AssetCheckResult(
-            asset_key=table, check_name="no_drift", severity=dg.AssetCheckSeverity.WARN,
+            asset_key=table,
+            check_name="no_drift",
+            severity=dg.AssetCheckSeverity.WARN,
             passed=not (account.missing_columns or account.unknown_columns or account.unknown_words),
             metadata={
                 "missing_columns": ", ".join(account.missing_columns),
@@ -148,7 +156,7 @@ def account_results(mill: MillRun, table: str, account: Account) -> list[dg.Asse
                 "unknown_words": json.dumps(account.unknown_words),
             },
         ),
-    ]  # fmt: skip
+    ]
 
 
 def account_check_specs(table: str) -> list[dg.AssetCheckSpec]:

@@ -18,10 +18,15 @@ SETTLING = ("settled", "reopened")  # of a safety flag or a correction request (
 WORDS = (*VERDICTS, "undone", "noted", *SETTLING)
 LINE_SCHEMA = pl.Schema(
     {
-        "example_id": pl.String, "verdict": pl.String, "reviewer": pl.String, "note": pl.String,
-        "decided_at": pl.String, "content_hash": pl.String, "is_blind": pl.Boolean,
+        "example_id": pl.String,
+        "verdict": pl.String,
+        "reviewer": pl.String,
+        "note": pl.String,
+        "decided_at": pl.String,
+        "content_hash": pl.String,
+        "is_blind": pl.Boolean,
     }
-)  # fmt: skip
+)
 INSTANT = pl.Datetime("us", "UTC")
 LOG_SCHEMA = pl.Schema({"line": pl.UInt32, **LINE_SCHEMA, "decided_at": INSTANT})
 REQUIRED = ("example_id", "verdict", "reviewer", "decided_at")

@@ -121,7 +121,10 @@ def told(item: ReviewItem) -> str:
     lines = [one_line(about), one_line(f"why here: {', '.join(item.reasons) or '-'}")]
     lines += [f"users: {one_line(line)}" for line in item.feedback]
     parts: list[tuple[str, Any]] = [
-        ("context", item.context), ("query", item.query), ("attempt", item.attempt), ("answer", item.answer),
-    ]  # fmt: skip
+        ("context", item.context),
+        ("query", item.query),
+        ("attempt", item.attempt),
+        ("answer", item.answer),
+    ]
     lines += [f"\n--- {name}\n{printable(text)}" for name, text in parts if text is not None]
     return "\n".join(lines)

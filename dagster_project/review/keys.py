@@ -5,13 +5,32 @@ import re
 from typing import NamedTuple
 
 NAMES = {
-    "\x1b[A": "up", "\x1bOA": "up", "\x1b[B": "down", "\x1bOB": "down",
-    "\x1b[5~": "page up", "\x1b[6~": "page down",
-    "\x1b[H": "home", "\x1bOH": "home", "\x1b[1~": "home", "\x1b[7~": "home",
-    "\x1b[F": "end", "\x1bOF": "end", "\x1b[4~": "end", "\x1b[8~": "end",
-    "\r": "enter", "\n": "enter", "\x7f": "backspace", "\x08": "backspace", "\x1b": "escape",
-    "\x03": "ctrl-c", "\x04": "ctrl-d", "\x0c": "ctrl-l", "\x15": "ctrl-u", "\x17": "ctrl-w", "\x1a": "ctrl-z",
-}  # fmt: skip
+    "\x1b[A": "up",
+    "\x1bOA": "up",
+    "\x1b[B": "down",
+    "\x1bOB": "down",
+    "\x1b[5~": "page up",
+    "\x1b[6~": "page down",
+    "\x1b[H": "home",
+    "\x1bOH": "home",
+    "\x1b[1~": "home",
+    "\x1b[7~": "home",
+    "\x1b[F": "end",
+    "\x1bOF": "end",
+    "\x1b[4~": "end",
+    "\x1b[8~": "end",
+    "\r": "enter",
+    "\n": "enter",
+    "\x7f": "backspace",
+    "\x08": "backspace",
+    "\x1b": "escape",
+    "\x03": "ctrl-c",
+    "\x04": "ctrl-d",
+    "\x0c": "ctrl-l",
+    "\x15": "ctrl-u",
+    "\x17": "ctrl-w",
+    "\x1a": "ctrl-z",
+}
 _PASTE = re.compile("\x1b\\[200~(.*?)\x1b\\[201~", re.DOTALL)
 _SEQUENCE = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|O.|[^\\[O])", re.DOTALL)
 _PASTE_BEGINS = "\x1b[200~"

@@ -67,17 +67,39 @@ def _judged(lake: Lake, ids: pl.Series, waiting: pl.DataFrame) -> pl.DataFrame:
         return waiting.clear()
     is_contradicted = (pl.col("feedback_verdict") == "contradicted").fill_null(False)
     why = pl.when(is_contradicted).then(pl.lit("contradicted")).otherwise(pl.lit("not_ready"))
-    examples = scan(lake, EXAMPLES).filter(pl.col("example_id").is_in(missing)).select(
-        item_id="example_id", kind=pl.lit("example"), event_date="event_date", domain="domain",
-        quality_score="quality_score", quality_flags="quality_flags", is_contradicted=is_contradicted,
-        has_attempt="has_attempt", has_feedback=pl.col("feedback_count") > 0, review_reasons=pl.concat_list(why),
-    )  # fmt: skip
+    examples = (
+        scan(lake, EXAMPLES)
+        .filter(pl.col("example_id").is_in(missing))
+        .select(
+            item_id="example_id",
+            kind=pl.lit("example"),
+            event_date="event_date",
+            domain="domain",
+            quality_score="quality_score",
+            quality_flags="quality_flags",
+            is_contradicted=is_contradicted,
+            has_attempt="has_attempt",
+            has_feedback=pl.col("feedback_count") > 0,
+            review_reasons=pl.concat_list(why),
+        )
+    )
     is_correction = (pl.col("status") == "active") & (pl.col("effective_type") == "correction")
-    corrections = scan(lake, FEEDBACK).filter(is_correction & pl.col("feedback_id").is_in(missing)).select(
-        item_id="feedback_id", kind=pl.lit("correction"), event_date="event_date", domain="domain",
-        quality_score="quality_weight", quality_flags=pl.lit([], dtype=pl.List(pl.String)), is_contradicted=pl.lit(False),
-        has_attempt="has_answer", has_feedback=pl.lit(True), review_reasons=pl.concat_list(pl.lit("user_correction")),
-    )  # fmt: skip
+    corrections = (
+        scan(lake, FEEDBACK)
+        .filter(is_correction & pl.col("feedback_id").is_in(missing))
+        .select(
+            item_id="feedback_id",
+            kind=pl.lit("correction"),
+            event_date="event_date",
+            domain="domain",
+            quality_score="quality_weight",
+            quality_flags=pl.lit([], dtype=pl.List(pl.String)),
+            is_contradicted=pl.lit(False),
+            has_attempt="has_answer",
+            has_feedback=pl.lit(True),
+            review_reasons=pl.concat_list(pl.lit("user_correction")),
+        )
+    )
     found = pl.concat([examples.collect(), corrections.collect()])
     return found.select(pl.lit(None, dtype=pl.Int64).alias("rank"), *waiting.columns[1:])
 

@@ -84,9 +84,11 @@ def told(row: Row) -> str:
     ]
     lines += [f"users: {one_line(said)}" for said in row.get("comments") or []]
     parts = (
-        ("what was reported", row.get("flag_details")), ("context", row["conversation_context"]),
-        ("query", row["original_query"]), ("answer", row["original_response"]),
-    )  # fmt: skip
+        ("what was reported", row.get("flag_details")),
+        ("context", row["conversation_context"]),
+        ("query", row["original_query"]),
+        ("answer", row["original_response"]),
+    )
     lines += [f"\n--- {name}\n{printable(text)}" for name, text in parts if text is not None]
     return "\n".join(lines)
 

@@ -25,9 +25,13 @@ from dagster_project.review.session import Session
 ENTER = "\x1b[?1049h\x1b[?2004h\x1b[?7l"  # another screen; pastes are marked as such; long lines do not wrap
 LEAVE = "\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?1049l\x1b[?25h"
 COLOURED = {
-    "header": "\x1b[7m", "keys": "\x1b[7m", "message": "\x1b[1m", "rule": "\x1b[2m",
-    "removed": "\x1b[31;4m", "added": "\x1b[32;1m",
-}  # fmt: skip
+    "header": "\x1b[7m",
+    "keys": "\x1b[7m",
+    "message": "\x1b[1m",
+    "rule": "\x1b[2m",
+    "removed": "\x1b[31;4m",
+    "added": "\x1b[32;1m",
+}
 PLAIN = COLOURED | {"removed": "\x1b[4m", "added": "\x1b[1m"}
 IN_ASCII = str.maketrans("│─┬·→↵…␊", "|-+._$~$")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -64,16 +68,27 @@ class Window:
         self._body: tuple[Any, list[Row]] = (None, [])
         self._page = 1
         self.actions: dict[str, Callable[[], None]] = {
-            "a": lambda: self._decide("a"), "r": lambda: self._decide("r"), "s": self._skip, "n": self._start_note,
-            "u": self._undo, "b": self._back, "?": lambda: self._show(is_help=True, top=0),
-            "q": lambda: self._leave(0), "ctrl-d": lambda: self._leave(0),
-            "ctrl-z": self._suspend, "ctrl-l": lambda: None,
-            "up": lambda: self._scroll(-1), "k": lambda: self._scroll(-1),
-            "down": lambda: self._scroll(1), "j": lambda: self._scroll(1),
-            "page up": lambda: self._scroll(-self._page), "page down": lambda: self._scroll(self._page),
+            "a": lambda: self._decide("a"),
+            "r": lambda: self._decide("r"),
+            "s": self._skip,
+            "n": self._start_note,
+            "u": self._undo,
+            "b": self._back,
+            "?": lambda: self._show(is_help=True, top=0),
+            "q": lambda: self._leave(0),
+            "ctrl-d": lambda: self._leave(0),
+            "ctrl-z": self._suspend,
+            "ctrl-l": lambda: None,
+            "up": lambda: self._scroll(-1),
+            "k": lambda: self._scroll(-1),
+            "down": lambda: self._scroll(1),
+            "j": lambda: self._scroll(1),
+            "page up": lambda: self._scroll(-self._page),
+            "page down": lambda: self._scroll(self._page),
             " ": lambda: self._scroll(self._page),
-            "home": lambda: self._show(top=0), "end": lambda: self._show(top=len(self._body[1])),
-        }  # fmt: skip
+            "home": lambda: self._show(top=0),
+            "end": lambda: self._show(top=len(self._body[1])),
+        }
 
     # --- the terminal --------------------------------------------------------------------------------------------
 

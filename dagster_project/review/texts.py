@@ -24,9 +24,11 @@ def example_texts(lake: Lake, examples: pl.DataFrame) -> pl.DataFrame:
         mine = examples.filter(pl.col("day").is_in(days[start : start + DAYS_AT_ONCE]))["id"].implode()
         rows = merged(lake, sources.filter(pl.col("example_id").is_in(mine)).collect(), DISTILLED_TEXTS)
         filled = pl.col("query", "claude_response").fill_null("")
-        found.append(rows.with_columns(filled).select(
-            id="example_id", query="query", context="query_context", attempt="attempt", answer="claude_response"
-        ))  # fmt: skip
+        found.append(
+            rows.with_columns(filled).select(
+                id="example_id", query="query", context="query_context", attempt="attempt", answer="claude_response"
+            )
+        )
     return pl.concat(found)
 
 
@@ -36,11 +38,17 @@ def correction_texts(lake: Lake, corrections: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema=TEXTS)
     rows = scan(lake, ENTRIES, corrections["event_date"].unique())
     ids = corrections["item_id"].implode()
-    return rows.filter(pl.col("feedback_id").is_in(ids)).select(
-        id="feedback_id", query="original_query",
-        context=pl.when(has_text("conversation_context")).then("conversation_context"),
-        attempt=pl.when(has_text("original_response")).then("original_response"), answer="correction",
-    ).collect()  # fmt: skip
+    return (
+        rows.filter(pl.col("feedback_id").is_in(ids))
+        .select(
+            id="feedback_id",
+            query="original_query",
+            context=pl.when(has_text("conversation_context")).then("conversation_context"),
+            attempt=pl.when(has_text("original_response")).then("original_response"),
+            answer="correction",
+        )
+        .collect()
+    )
 
 
 def texts_of_judged_corrections(lake: Lake, ids: pl.Series) -> pl.DataFrame:

@@ -10,16 +10,10 @@ from dagster_project.systems.distillation.lookups import feedback_about
 MOST_REMARKS = 20  # about one item; the newest
 MOST_CHARACTERS = 500  # of what a user wrote
 REMARKS = {"id": pl.String, "feedback": pl.List(pl.String)}
-VOICE = (
-    "feedback_id",
-    "event_date",
-    "occurred_at",
-    "effective_type",
-    "sentiment",
-    "rating",
-    "rating_scale",
-    "comment",
-    "flag_type",
+VOICE = tuple(
+    """
+    feedback_id event_date occurred_at effective_type sentiment rating rating_scale comment flag_type
+""".split()
 )
 WRITTEN = ("feedback_id", "correction", "what_was_wrong", "comparison_basis", "flag_details")
 
@@ -74,9 +68,7 @@ def in_words() -> pl.Expr:
     }
     said = pl.coalesce(pl.when(kind == name).then(_quoted(column)) for name, column in by_kind.items())
     wrong = pl.when(kind == "correction").then(pl.format(", what was wrong: {}", _quoted("what_was_wrong")))
-    return pl.concat_str(
-        what, pl.lit(" "), "event_date", pl.format(": {}", said).fill_null(""), wrong.fill_null("")
-    )  # fmt: skip
+    return pl.concat_str(what, pl.lit(" "), "event_date", pl.format(": {}", said).fill_null(""), wrong.fill_null(""))
 
 
 def _quoted(column: str) -> pl.Expr:

@@ -82,11 +82,15 @@ class MillRun:
         is_good = self.record.outcome in GOOD
         with self._stack:
             self.record.end(
-                error, as_of=self._as_of, as_of_choice=self.as_of_choice, full=self.choice.full, days=self.choice.days,
+                error,
+                as_of=self._as_of,
+                as_of_choice=self.as_of_choice,
+                full=self.choice.full,
+                days=self.choice.days,
                 publication=self.lake.published.publication if is_good else None,
                 missing_files=told(self.missing, self.lake.published) if is_good else None,
                 release_cpu_seconds=self.release_cpu_seconds,
-            )  # fmt: skip
+            )
             if is_good and not self.is_in_the_past:
                 nothing_new.remember(self.lake.home, self._picture())
 

@@ -127,11 +127,19 @@ class RunRecord:
             error = GristmillError("it ended before anything was published")
         self.fail(error)
         entry = {
-            "run": self.run_id, "started": self.started, "started_by": self.started_by, "pid": os.getpid(),
-            "finished": datetime.now(UTC), "outcome": self.outcome, "reason": self.reason,
-            **more, "accounts": self.accounts, "drift": self.drift, "checks": [asdict(check) for check in self.checks],
+            "run": self.run_id,
+            "started": self.started,
+            "started_by": self.started_by,
+            "pid": os.getpid(),
+            "finished": datetime.now(UTC),
+            "outcome": self.outcome,
+            "reason": self.reason,
+            **more,
+            "accounts": self.accounts,
+            "drift": self.drift,
+            "checks": [asdict(check) for check in self.checks],
             "cpu_seconds": time.process_time(),
-        }  # fmt: skip
+        }
         try:
             _append(self.home, entry)
         except OSError:
@@ -144,11 +152,18 @@ def put_down_nothing_new(home: Path, started_by: str, started: datetime, as_of: 
     _append(
         home,
         {
-            "run": str(uuid4()), "started": started, "started_by": started_by, "pid": os.getpid(),
-            "finished": datetime.now(UTC), "outcome": "nothing_new", "reason": None, "as_of": as_of,
-            "publication": publication, "cpu_seconds": time.process_time(),
+            "run": str(uuid4()),
+            "started": started,
+            "started_by": started_by,
+            "pid": os.getpid(),
+            "finished": datetime.now(UTC),
+            "outcome": "nothing_new",
+            "reason": None,
+            "as_of": as_of,
+            "publication": publication,
+            "cpu_seconds": time.process_time(),
         },
-    )  # fmt: skip
+    )
 
 
 def drift_lines(drift: Iterable[Mapping[str, Any]], most: int) -> list[str]:

@@ -21,21 +21,28 @@ from dagster_project.systems.distillation.answers import merged
 BUCKET_RECORDS = 48_000
 MOST_BUCKETS = 256
 GROUP_ROWS = 40_000
-TEXTS = (
-    "original_query", "original_response", "conversation_context", "correction", "what_was_wrong", "preferred_response",
-)  # fmt: skip
-CARRIED = (
-    "format", "id", "source", "origin_id", "partner_id", "prompt_key", "split", "quality_weight", "base_weight", "tier",
-    "domain", "error_type", "label",
-)  # fmt: skip
+TEXTS = tuple(
+    """
+    original_query original_response conversation_context correction what_was_wrong preferred_response
+""".split()
+)
+CARRIED = tuple(
+    """
+    format id source origin_id partner_id prompt_key split quality_weight base_weight tier domain error_type
+    label
+""".split()
+)
 IDENTITY = ("id", "source", "origin_ids", "prompt_key", "split", "quality_weight", "base_weight", "tier", "domain")
 PAIR = ("thread_key", "side_a", "side_b")  # what votes are about
 EXPLICIT_PAIRS = ("feedback_preference", "feedback_correction_pair")
 FROM_FEEDBACK, FROM_DISTILLATION = "core__feedback_candidates", "core__distillation_candidates"
 CANDIDATES = (FROM_FEEDBACK, FROM_DISTILLATION)
 RIVALS, VOTES, ENTRIES, SOURCES = (
-    "core__candidate_rivals", "core__pair_votes", "raw_feedback__entries", "core__distillation_sources",
-)  # fmt: skip
+    "core__candidate_rivals",
+    "core__pair_votes",
+    "raw_feedback__entries",
+    "core__distillation_sources",
+)
 DISTILLED_TEXTS = ("query", "query_context", "sam_attempt", "claude_response")
 DAYS_AT_ONCE = 10
 NO_PARTNER = pl.lit(None, dtype=pl.String).alias("partner_response")
@@ -54,10 +61,11 @@ class ExampleSpool:
         self.folder.mkdir(parents=True, exist_ok=True)
         self._spool_candidates()
         pairs = (
-            self._scan(FROM_FEEDBACK).filter(LEAVES & pl.col("partner_id").is_not_null())
+            self._scan(FROM_FEEDBACK)
+            .filter(LEAVES & pl.col("partner_id").is_not_null())
             .select("id", "partner_id", pl.col("partner_event_date").alias("event_date"))
             .collect(engine="streaming")
-        )  # fmt: skip
+        )
         for days in _day_groups(self.lake):
             self._spool_texts(days, pairs)
         self._spool_distilled()
@@ -86,9 +94,12 @@ class ExampleSpool:
         texts = parquet.read(files, columns=["feedback_id", *TEXTS])
         texts = texts.rename({"feedback_id": "origin_id"})
         needed = (
-            self._scan(FROM_FEEDBACK).filter(LEAVES & pl.col("event_date").is_between(min(days), max(days)))
-            .select("origin_id", "id").collect().unique("origin_id", maintain_order=True)
-        )  # fmt: skip
+            self._scan(FROM_FEEDBACK)
+            .filter(LEAVES & pl.col("event_date").is_between(min(days), max(days)))
+            .select("origin_id", "id")
+            .collect()
+            .unique("origin_id", maintain_order=True)
+        )
         self._spill("texts", needed.join(texts, on="origin_id", maintain_order="left"), drop_id=True)
         partners = pairs.filter(pl.col("event_date").is_in(days)).join(
             texts, left_on="partner_id", right_on="origin_id", maintain_order="left"
@@ -98,9 +109,12 @@ class ExampleSpool:
     def _spool_distilled(self) -> None:
         """The texts of the distilled examples that have a record, merged over the generations again."""
         needed = (
-            self._scan(FROM_DISTILLATION).filter(LEAVES).select("origin_id", "id", "event_date")
-            .collect(engine="streaming").unique("origin_id", maintain_order=True)
-        )  # fmt: skip
+            self._scan(FROM_DISTILLATION)
+            .filter(LEAVES)
+            .select("origin_id", "id", "event_date")
+            .collect(engine="streaming")
+            .unique("origin_id", maintain_order=True)
+        )
         sources = parquet.scan(self.lake.files(SOURCES))
         days = needed["event_date"].unique().sort().to_list()
         for start in range(0, len(days), DAYS_AT_ONCE):

@@ -16,13 +16,18 @@ from dagster_project.systems.sessions.source import word
 from dagster_project.training.anonymised_weeks import WEEK, closes_at
 
 SESSIONS, FEEDBACK, RETIRED, NODES = (
-    "core__sessions", "raw_sessions__feedback", "core__retired_sessions", "raw_sessions__context_nodes",
-)  # fmt: skip
+    "core__sessions",
+    "raw_sessions__feedback",
+    "core__retired_sessions",
+    "raw_sessions__context_nodes",
+)
 KEYS = {"raw_sessions__sessions": "id"}  # of the session, in the inputs of core__sessions
-TAKEN = (
-    "user_id", "context_types", "context_token_count", "rating", "error_categories", "accuracy_score",
-    "completeness_score", "style_match_score", "edit_distance_pct",
-)  # fmt: skip
+TAKEN = tuple(
+    """
+    user_id context_types context_token_count rating error_categories accuracy_score completeness_score
+    style_match_score edit_distance_pct
+""".split()
+)
 
 READ = ("session_id", "submitted_at", "document_ids", *(name for name in TAKEN if name != "context_types"))
 

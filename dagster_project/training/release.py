@@ -184,12 +184,15 @@ class _FormatWriter:
     def files(self) -> dict[str, dict[str, Any]]:
         return {
             self._jsonl(split).name: {
-                "format": self.format, "split": split, "rows": self._open[split][1].rows,
-                "bytes": self._jsonl(split).stat().st_size, "sha256": _sha256(self._jsonl(split)),
+                "format": self.format,
+                "split": split,
+                "rows": self._open[split][1].rows,
+                "bytes": self._jsonl(split).stat().st_size,
+                "sha256": _sha256(self._jsonl(split)),
             }
             for split in SPLITS
             if split in self._open
-        }  # fmt: skip
+        }
 
 
 def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:

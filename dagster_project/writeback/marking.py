@@ -92,10 +92,14 @@ def _mark_file(
     if found is None:
         return
     is_counted = pl.col("releases").list.contains(release.name).alias("is_counted")
-    rows = found.join(wanted, on=table.key).with_columns(is_counted).with_columns(
-        (marks.values[column] if column in columns else pl.col(column)).alias(f"written_{column}")
-        for column in table.columns
-    )  # fmt: skip
+    rows = (
+        found.join(wanted, on=table.key)
+        .with_columns(is_counted)
+        .with_columns(
+            (marks.values[column] if column in columns else pl.col(column)).alias(f"written_{column}")
+            for column in table.columns
+        )
+    )
     is_other = pl.any_horizontal(pl.col(f"written_{column}").ne_missing(pl.col(column)) for column in columns)
     outcome.already += rows.filter(~is_other).height
     rows = rows.filter(is_other)

@@ -143,10 +143,15 @@ def judged_examples(release: Release) -> pl.DataFrame:
 
 _NO_JUDGEMENTS = pl.DataFrame(
     schema={
-        "id": pl.String, "is_judged": pl.Boolean, "new_quality_score": pl.Float64, "new_quality_flags": pl.String,
-        "new_human_reviewed": pl.Int64, "new_reviewer_notes": pl.String, "new_training_ready": pl.Int64,
+        "id": pl.String,
+        "is_judged": pl.Boolean,
+        "new_quality_score": pl.Float64,
+        "new_quality_flags": pl.String,
+        "new_human_reviewed": pl.Int64,
+        "new_reviewer_notes": pl.String,
+        "new_training_ready": pl.Int64,
     }
-)  # fmt: skip
+)
 
 
 def _judgements(lake: Lake, examples: pl.DataFrame) -> pl.DataFrame:
@@ -173,10 +178,9 @@ def _json_list(column: str) -> pl.Expr:
 
 
 # The source holds a later export of ours: that one stays the last.
-_LEFT_LATER = (
-    pl.col("last_exported_at").ne_missing(pl.col("own_last_exported_at"))
-    & (pl.col("last_exported_at") > pl.col("exported_at")).fill_null(False)
-)  # fmt: skip
+_LEFT_LATER = pl.col("last_exported_at").ne_missing(pl.col("own_last_exported_at")) & (
+    pl.col("last_exported_at") > pl.col("exported_at")
+).fill_null(False)
 _IS_LAST = pl.col("is_exported") & ~_LEFT_LATER
 
 

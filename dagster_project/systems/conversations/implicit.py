@@ -302,7 +302,10 @@ def detect(pairs: pl.DataFrame, threshold: float = SIMILARITY_THRESHOLD) -> pl.D
     seen = (
         pairs.lazy()
         .select(
-            "prev_query", "prev_response", "similarity", *(_known(name) for name in ("prev_intent", "next_intent")),
+            "prev_query",
+            "prev_response",
+            "similarity",
+            *(_known(name) for name in ("prev_intent", "next_intent")),
             text=normalised(head),
             unquoted=unquoted,
             tail=_end(response),
@@ -319,7 +322,7 @@ def detect(pairs: pl.DataFrame, threshold: float = SIMILARITY_THRESHOLD) -> pl.D
             objection=pl.coalesce("unquoted", "text").str.replace_all(harmless, " ").str.strip_chars(" ,"),
             reason=pl.lit(None, pl.UInt8),
         )
-    )  # fmt: skip
+    )
     seen = with_first_reason(seen, (*COMPLAINTS, *REPORTS, *REFUSALS), "objection").with_row_index("row").collect()
     # What is decided is not looked at again.
     unsaid = seen.filter(pl.col("reason").is_null())

@@ -8,11 +8,13 @@ from dagster_project.engines.reading import where
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.conversations.source import DATED
 
-SHOWN = (
-    "turn_key", "turn_id", "user_id", "session_id", "occurred_at", "feedback_status", "feedback_confidence",
-    "correction_type", "reason", "detected_in_turn", "detected_at", "similarity", "source_status", "validation_outcome",
-    "quality_score", "satisfaction_score", "ranking_score", "is_reusable", "consecutive_rejections",
-)  # fmt: skip
+SHOWN = tuple(
+    """
+    turn_key turn_id user_id session_id occurred_at feedback_status feedback_confidence correction_type
+    reason detected_in_turn detected_at similarity source_status validation_outcome quality_score
+    satisfaction_score ranking_score is_reusable consecutive_rejections
+""".split()
+)
 
 
 def stories(lake: Lake, wanted: str) -> list[dict[str, Any]]:

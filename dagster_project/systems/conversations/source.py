@@ -71,14 +71,27 @@ def without_blanks(rows: pl.DataFrame, spec: TableSpec, database: SourceDatabase
 
 
 _COMMON = {
-    "turn_number": "integer", "user_id": "id", "session_id": "id", "topic": "text", "intent": "text", "keywords": "text",
-    "validation_outcome": "text", "strategy_summary": "text", "quality_score": "real", "user_feedback_status": "text",
-    "feedback_confidence": "real", "rejection_detected_in": "id", "query": "text", "response": "text",
-}  # fmt: skip
-_EDITED = (
-    "turn_number", "user_id", "session_id", "intent", "validation_outcome", "quality_score", "user_feedback_status",
-    "feedback_confidence", "rejection_detected_in",
-)  # fmt: skip
+    "turn_number": "integer",
+    "user_id": "id",
+    "session_id": "id",
+    "topic": "text",
+    "intent": "text",
+    "keywords": "text",
+    "validation_outcome": "text",
+    "strategy_summary": "text",
+    "quality_score": "real",
+    "user_feedback_status": "text",
+    "feedback_confidence": "real",
+    "rejection_detected_in": "id",
+    "query": "text",
+    "response": "text",
+}
+_EDITED = tuple(
+    """
+    turn_number user_id session_id intent validation_outcome quality_score user_feedback_status
+    feedback_confidence rejection_detected_in
+""".split()
+)
 _MEASURED = ("topic", "strategy_summary", "keywords", "query", "response")
 TURNS = TableSpec(
     system="conversations",
@@ -145,24 +158,40 @@ def canonical(rows: pl.DataFrame, spec: TableSpec, texts: TurnTexts, source_file
     rows = rows.with_columns(
         pl.coalesce("query", "transcript_query", "folder_query", "topic").alias("query"),
         pl.coalesce("response", "folder_response").alias("response"),
-        pl.when(pl.col("query").is_not_null()).then(pl.lit("column"))
-        .when(pl.col("transcript_query").is_not_null()).then(pl.lit("transcript"))
-        .when(pl.col("folder_query").is_not_null()).then(pl.lit("folder"))
-        .when(pl.col("topic").is_not_null()).then(pl.lit("topic")).alias("query_source"),
-        pl.when(pl.col("response").is_not_null()).then(pl.lit("column"))
-        .when(pl.col("folder_response").is_not_null()).then(pl.lit("folder")).alias("response_source"),
+        pl.when(pl.col("query").is_not_null())
+        .then(pl.lit("column"))
+        .when(pl.col("transcript_query").is_not_null())
+        .then(pl.lit("transcript"))
+        .when(pl.col("folder_query").is_not_null())
+        .then(pl.lit("folder"))
+        .when(pl.col("topic").is_not_null())
+        .then(pl.lit("topic"))
+        .alias("query_source"),
+        pl.when(pl.col("response").is_not_null())
+        .then(pl.lit("column"))
+        .when(pl.col("folder_response").is_not_null())
+        .then(pl.lit("folder"))
+        .alias("response_source"),
         *(pl.coalesce(column, f"metadata_{column}").alias(column) for column in FROM_METADATA if column not in scores),
         *(pl.when(~odd).then(scores[column]).alias(column) for column, odd in is_odd.items()),
         pl.concat_list(
-            "repairs", "folder_repairs",
-            pl.when(pl.col("timestamp").is_null() & pl.col("metadata_timestamp").is_not_null())
-            .then(pl.lit("timestamp:metadata")),
+            "repairs",
+            "folder_repairs",
+            pl.when(pl.col("timestamp").is_null() & pl.col("metadata_timestamp").is_not_null()).then(
+                pl.lit("timestamp:metadata")
+            ),
             *(pl.when(odd).then(pl.lit(f"{column}:out_of_range")) for column, odd in is_odd.items()),
-        ).list.drop_nulls().alias("repairs"),
-        pl.when(~is_unread(pl.col("problems"), "user_id")).then(
-            pl.concat_str(known_id("user_id").fill_null(source_file), pl.lit("/"), pl.col("turn_number").cast(pl.String))
-        ).alias("turn_key"),
-    )  # fmt: skip
+        )
+        .list.drop_nulls()
+        .alias("repairs"),
+        pl.when(~is_unread(pl.col("problems"), "user_id"))
+        .then(
+            pl.concat_str(
+                known_id("user_id").fill_null(source_file), pl.lit("/"), pl.col("turn_number").cast(pl.String)
+            )
+        )
+        .alias("turn_key"),
+    )
     rows = rows.drop(
         "transcript_query",
         "folder_query",

@@ -24,14 +24,22 @@ DEPTH = 3  # users/<user>/turns/turn_NNNNNN
 FILES = ("context.md", "response.md", "metadata.json")
 # What a turn takes from its metadata.json where its row says nothing.
 FROM_METADATA: dict[str, type[pl.DataType]] = {
-    "timestamp": pl.Float64, "validation_outcome": pl.String, "quality_score": pl.Float64,
-    "user_feedback_status": pl.String, "feedback_confidence": pl.Float64, "rejection_detected_in": pl.String,
+    "timestamp": pl.Float64,
+    "validation_outcome": pl.String,
+    "quality_score": pl.Float64,
+    "user_feedback_status": pl.String,
+    "feedback_confidence": pl.Float64,
+    "rejection_detected_in": pl.String,
     "source_correction_type": pl.String,
-}  # fmt: skip
+}
 FOLDER_COLUMNS = {
-    "folder": pl.String, "folder_session": pl.String, "folder_query": pl.String, "folder_response": pl.String,
-    "folder_repairs": pl.List(pl.String), **{f"metadata_{name}": kind for name, kind in FROM_METADATA.items()},
-}  # fmt: skip
+    "folder": pl.String,
+    "folder_session": pl.String,
+    "folder_query": pl.String,
+    "folder_response": pl.String,
+    "folder_repairs": pl.List(pl.String),
+    **{f"metadata_{name}": kind for name, kind in FROM_METADATA.items()},
+}
 _QUERY_SECTION = r"(?ms)^##[ \t]*0\.?[ \t]*User Query[^\n]*\n(.*?)(?:^##[ \t]*[0-9]+\.|\z)"
 
 
@@ -85,9 +93,14 @@ def contents_of(root: Path, folder: str) -> tuple[Any, ...]:
         repairs.append("bad_text:metadata.json")
     session, outcome, status, detected_in, kind = words
     values = (
-        _seconds(said.get("timestamp")), outcome, _number(said.get("quality_score")), status,
-        _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))), detected_in, kind,
-    )  # fmt: skip
+        _seconds(said.get("timestamp")),
+        outcome,
+        _number(said.get("quality_score")),
+        status,
+        _number(_first(feedback.get("confidence"), said.get("feedback_confidence"))),
+        detected_in,
+        kind,
+    )
     return (folder, session, context, response, repairs, *values)
 
 

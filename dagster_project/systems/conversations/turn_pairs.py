@@ -28,11 +28,13 @@ NEW, OLD = "raw_conversations__turns", "raw_conversations__turn_index"
 SESSION_GAP = timedelta(minutes=30)
 NEUTRAL_CONFIDENCE = 0.5
 GROUP_TURNS = 50_000
-COLUMNS = (
-    "turn_key", "turn_number", "user_id", "session_id", "occurred_at", "event_date", "query", "response", "intent",
-    "validation_outcome", "quality_score", "strategy_summary", "user_feedback_status", "feedback_confidence",
-    "source_correction_type", "query_source", "response_source", "source_file",
-)  # fmt: skip
+COLUMNS = tuple(
+    """
+    turn_key turn_number user_id session_id occurred_at event_date query response intent validation_outcome
+    quality_score strategy_summary user_feedback_status feedback_confidence source_correction_type
+    query_source response_source source_file
+""".split()
+)
 
 
 def bring_turn_pairs_up_to_date(run: MillRun) -> int:
@@ -146,7 +148,7 @@ def judge(
         _thread().alias("thread_id"),
         pl.format("turn_{}", pl.col("turn_number").cast(pl.String).str.zfill(6)).alias("turn_id"),
         has_text("query").alias("has_query"),
-    ).sort("thread_id", "occurred_at", "turn_number", "turn_key")  # fmt: skip
+    ).sort("thread_id", "occurred_at", "turn_number", "turn_key")
     following = {"next_turn_key": "turn_key", "next_turn_id": "turn_id", "next_at": "occurred_at"}
     beside = {"next_message": "query", "next_intent": "intent", "next_has_text": "has_query"}
     turns = turns.with_columns(
@@ -155,10 +157,12 @@ def judge(
     is_followed = (pl.col("next_at") - pl.col("occurred_at") <= SESSION_GAP).fill_null(False)
     turns = turns.with_columns(pl.when(is_followed).then(pl.col(name)).alias(name) for name in (*following, *beside))
     silence = (
-        pl.when(pl.col("next_turn_key").is_not_null()).then(pl.lit("no_text"))
-        .when(pl.lit(as_of) - pl.col("occurred_at") < SESSION_GAP).then(pl.lit("open"))
+        pl.when(pl.col("next_turn_key").is_not_null())
+        .then(pl.lit("no_text"))
+        .when(pl.lit(as_of) - pl.col("occurred_at") < SESSION_GAP)
+        .then(pl.lit("open"))
         .otherwise(pl.lit("session_end"))
-    )  # fmt: skip
+    )
     keys = prompt_keys(turns["query"].fill_null(""), split_key)["prompt_key"]
     turns = turns.with_columns(
         silence.alias("reason"),
@@ -189,11 +193,15 @@ def _judged_pairs(pairs: pl.DataFrame, model: TextModel, threshold: float) -> pl
     alike = similarities(pairs["query"], pairs["next_message"], model)
     said = detect(
         pairs.select(
-            pl.col("query").fill_null("").alias("prev_query"), pl.col("response").alias("prev_response"), "next_message",
-            alike.alias("similarity"), pl.col("intent").alias("prev_intent"), "next_intent",
+            pl.col("query").fill_null("").alias("prev_query"),
+            pl.col("response").alias("prev_response"),
+            "next_message",
+            alike.alias("similarity"),
+            pl.col("intent").alias("prev_intent"),
+            "next_intent",
         ),
         threshold,
-    )  # fmt: skip
+    )
     said = said.rename({"feedback_confidence": "feedback_confidence_found"})
     return pairs.select("place").hstack(said).with_columns(alike.alias("similarity"))
 
@@ -205,11 +213,16 @@ def _with_references(turns: pl.DataFrame) -> pl.DataFrame:
     nothing = pl.lit(None, dtype=pl.String)
     said = detect(
         pointing.select(
-            pl.lit("").alias("prev_query"), nothing.alias("prev_response"), pl.col("query").alias("next_message"),
-            pl.lit(None, dtype=pl.Float64).alias("similarity"), nothing.alias("prev_intent"), nothing.alias("next_intent"),
+            pl.lit("").alias("prev_query"),
+            nothing.alias("prev_response"),
+            pl.col("query").alias("next_message"),
+            pl.lit(None, dtype=pl.Float64).alias("similarity"),
+            nothing.alias("prev_intent"),
+            nothing.alias("next_intent"),
         )
     ).select(
-        pl.col("feedback_status").alias("said_status"), pl.col("feedback_confidence").alias("said_confidence"),
+        pl.col("feedback_status").alias("said_status"),
+        pl.col("feedback_confidence").alias("said_confidence"),
         pl.col("reason").alias("said_reason"),
-    )  # fmt: skip
+    )
     return turns.join(pointing.select("place").hstack(said), on="place", how="left", maintain_order="left")

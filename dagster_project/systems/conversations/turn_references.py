@@ -70,9 +70,12 @@ def _made_from(run: MillRun, turns: pl.DataFrame) -> dict[str, str]:
         return {}
     decided = [code_identity(__name__), TABLES[TABLE].layout, load_model(run.config.similarity_model).name]
     histories = turns.select(
-        "thread_id", "occurred_at", "event_date", "refers_back",
+        "thread_id",
+        "occurred_at",
+        "event_date",
+        "refers_back",
         pl.struct("turn_key", "occurred_at", "text_hash").hash(seed=0).cum_sum().over("thread_id").alias("history"),
-    )  # fmt: skip
+    )
     days = (
         histories.filter("refers_back").group_by("event_date").agg(pl.col("history").sum(), pl.len()).sort("event_date")
     )
@@ -98,15 +101,20 @@ def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.Da
     found = [
         best_targets(
             some.select(
-                pl.col("turn_key").alias("reference_key"), pl.col("thread_id").alias("thread"),
-                pl.col("query").alias("message"), "occurred_at",
+                pl.col("turn_key").alias("reference_key"),
+                pl.col("thread_id").alias("thread"),
+                pl.col("query").alias("message"),
+                "occurred_at",
             ),
             told.select("turn_key", pl.col("thread_id").alias("thread"), "query", "response", "occurred_at"),
             model,
             skip_last=is_in_session,
         )
-        for is_in_session, some in ((True, messages.filter("is_in_session")), (False, messages.filter(~pl.col("is_in_session"))))
-    ]  # fmt: skip
+        for is_in_session, some in (
+            (True, messages.filter("is_in_session")),
+            (False, messages.filter(~pl.col("is_in_session"))),
+        )
+    ]
     return pl.concat(found).rename({"reference_key": "message_turn_key"}).sort("message_turn_key", "rank")
 
 

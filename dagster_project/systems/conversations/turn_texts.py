@@ -132,9 +132,14 @@ class TurnTexts:
         )
         # of several lines about a turn the one nearest in time counts, then the last
         found = found.sort(
-            "row_place", pl.col("line_session").is_null(), distance, "line_day", "line",
-            descending=[False, False, False, True, True], nulls_last=True,
-        ).unique("row_place", keep="first", maintain_order=True)  # fmt: skip
+            "row_place",
+            pl.col("line_session").is_null(),
+            distance,
+            "line_day",
+            "line",
+            descending=[False, False, False, True, True],
+            nulls_last=True,
+        ).unique("row_place", keep="first", maintain_order=True)
         texts = [pl.DataFrame(schema={**TEXTS, "line_day": pl.Date})]
         for (day,), meant in found.partition_by("line_day", as_dict=True).items():
             said = texts_of(self._days[day], meant["line"].unique().sort())
@@ -147,9 +152,11 @@ class TurnTexts:
         twins = pl.DataFrame(self.twins, schema={"turn_number": pl.Int64, "session": pl.String}, orient="row")
         session = _known_id("session_id").fill_null("").alias("session")
         marked = rows.with_columns(session).join(
-            twins.with_columns(pl.lit(True).alias("is_twin")), on=["turn_number", "session"], how="left",
+            twins.with_columns(pl.lit(True).alias("is_twin")),
+            on=["turn_number", "session"],
+            how="left",
             maintain_order="left",
-        )  # fmt: skip
+        )
         is_shared = pl.col("turn_number").is_in(list(self.shared_numbers)).alias("is_shared")
         return marked.drop("session").with_columns(is_shared, pl.col("is_twin").fill_null(False))
 

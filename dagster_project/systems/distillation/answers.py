@@ -38,16 +38,21 @@ BESIDE = (f"{RAW}reasoning_patterns", f"{RAW}corrections")
 GROUP_EXAMPLES = 16_000
 EXTRACTED = ("reasoning_type", "reasoning_steps", "tool_usage", "corrections", "principles", "complexity")
 # What an example takes from the first of its source rows that has it.
-TEXTS = (
-    "session_id", "query", "query_context", "sam_attempt", "claude_response", "reasoning_type", "reasoning_steps",
-    "tool_usage", "corrections", "principles", "domain", "subdomain", "task_type", "quality_flags", "training_format",
-)  # fmt: skip
+TEXTS = tuple(
+    """
+    session_id query query_context sam_attempt claude_response reasoning_type reasoning_steps tool_usage
+    corrections principles domain subdomain task_type quality_flags training_format
+""".split()
+)
 NUMBERS = ("complexity", "quality_score", "source_review", "training_ready")
 NOTHING = {"session_id": ("", "default")}  # what stands for no value (G9); elsewhere empty text does
 MERGED: dict[str, type[pl.DataType]] = {
-    **dict.fromkeys(TEXTS, pl.String), "complexity": pl.Int64, "quality_score": pl.Float64, "source_review": pl.Int64,
+    **dict.fromkeys(TEXTS, pl.String),
+    "complexity": pl.Int64,
+    "quality_score": pl.Float64,
+    "source_review": pl.Int64,
     "training_ready": pl.Int64,
-}  # fmt: skip
+}
 
 
 def bring_distilled_answers_up_to_date(run: MillRun) -> int:
@@ -84,9 +89,12 @@ def _made_from(run: MillRun, sources: pl.DataFrame) -> dict[str, str]:
     }
     code = f"{code_identity(__name__)} {run.config.split_key} {TABLES[TABLE].layout}"
     listed = sources.select(
-        "example_date", "table", "event_date", "source_id",
+        "example_date",
+        "table",
+        "event_date",
+        "source_id",
         row=pl.struct("example_id", "place", "table", "source_id").hash(),
-    ).join(_beside_digests(run), on=["table", "source_id"], how="left")  # fmt: skip
+    ).join(_beside_digests(run), on=["table", "source_id"], how="left")
     days = listed.group_by("example_date").agg(
         pl.struct("table", "event_date").unique().sort().alias("files"),
         pl.col("row").sum().alias("rows"),
@@ -165,9 +173,11 @@ def _with_common_columns(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     is_machine = pl.col("reviewer_notes").str.strip_chars_start(SPACES).str.starts_with("AUTO-").fill_null(False)
     review = {
         "distillation_examples": pl.when(is_machine).then(0).otherwise("human_reviewed"),
-        "examples": pl.when(is_machine | (pl.col("human_reviewed") == 0)).then(0)
-        .when(pl.col("human_reviewed") == 1).then(pl.col("approved").replace_strict({1: 1, 0: -1}, default=0)),
-    }.get(table, pl.lit(None))  # fmt: skip
+        "examples": pl.when(is_machine | (pl.col("human_reviewed") == 0))
+        .then(0)
+        .when(pl.col("human_reviewed") == 1)
+        .then(pl.col("approved").replace_strict({1: 1, 0: -1}, default=0)),
+    }.get(table, pl.lit(None))
     rows = rows.with_columns(review.cast(pl.Int64).alias("source_review"), pl.lit(table).alias("table"))
     known = MERGED | {"bad_response": pl.String, "success": pl.Int64}
     absent = {c: kind for c, kind in known.items() if c not in rows.columns}
@@ -262,10 +272,12 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
         pl.concat_list(
             *(pl.when(lacking[c]).then(pl.lit(c)) for c in EXTRACTED),
             pl.when("is_rebuilt").then(pl.lit("reconstructed_response")),
-        ).list.drop_nulls().alias("extracted"),
+        )
+        .list.drop_nulls()
+        .alias("extracted"),
         *(pl.coalesce(c, f"{c}_found").alias(c) for c in EXTRACTED if c != "reasoning_type"),
         pl.when(lacking["reasoning_type"]).then("reasoning_type_found").otherwise(stored_type).alias("reasoning_type"),
-    )  # fmt: skip
+    )
     rows = rows.with_columns(
         lengths(rows["reasoning_steps"]).alias("step_count"),
         counts_of(rows["corrections"], "$.sam_errors").alias("error_count"),
@@ -283,30 +295,58 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
 def _finished(rows: pl.DataFrame) -> pl.DataFrame:
     contents = content_hashes(
         rows.select(
-            pl.col("example_id").alias("id"), "query", pl.col("claude_response").alias("answer"), "attempt",
+            pl.col("example_id").alias("id"),
+            "query",
+            pl.col("claude_response").alias("answer"),
+            "attempt",
         )
-    )  # fmt: skip
+    )
     keys = thread_keys(rows.select("prompt_key", pl.col("query_context").alias("conversation_context")))
     changes = edit_changes(rows["attempt"], rows["claude_response"])
     prompts = rows.select(pl.concat_str("query_context", "query", separator="\n", ignore_nulls=True)).to_series()
     return rows.select(
-        "example_id", "source_id", "origin",
-        "session_id", "occurred_at", "event_date", "prompt_key", "split", keys.alias("thread_key"),
+        "example_id",
+        "source_id",
+        "origin",
+        "session_id",
+        "occurred_at",
+        "event_date",
+        "prompt_key",
+        "split",
+        keys.alias("thread_key"),
         normal_answers(rows["claude_response"]).hash().reinterpret(signed=True).alias("answer_hash"),
-        pl.when(pl.col("attempt").is_not_null()).then(normal_answers(rows["attempt"]).hash().reinterpret(signed=True))
+        pl.when(pl.col("attempt").is_not_null())
+        .then(normal_answers(rows["attempt"]).hash().reinterpret(signed=True))
         .alias("attempt_hash"),
-        known_or("domain", distillation.DOMAINS, "general").alias("domain"), "subdomain", "task_type", "reasoning_type",
-        "reasoning_steps", "tool_usage", "corrections", "principles", "complexity", "stored_complexity", "step_count",
-        "error_count", "principle_count", "quality_flags", "source_quality_score", "quality_score",
-        pl.col("source_review").fill_null(0), (pl.col("training_ready") == 1).fill_null(False).alias("is_source_ready"),
+        known_or("domain", distillation.DOMAINS, "general").alias("domain"),
+        "subdomain",
+        "task_type",
+        "reasoning_type",
+        "reasoning_steps",
+        "tool_usage",
+        "corrections",
+        "principles",
+        "complexity",
+        "stored_complexity",
+        "step_count",
+        "error_count",
+        "principle_count",
+        "quality_flags",
+        "source_quality_score",
+        "quality_score",
+        pl.col("source_review").fill_null(0),
+        (pl.col("training_ready") == 1).fill_null(False).alias("is_source_ready"),
         word("training_format").alias("source_training_format"),
-        has_text("query").alias("has_query"), has_text("claude_response").alias("has_answer"),
+        has_text("query").alias("has_query"),
+        has_text("claude_response").alias("has_answer"),
         pl.col("attempt").is_not_null().alias("has_attempt"),
         rounded(pl.lit(changes["changed_fraction"])).alias("changed_fraction"),
         pl.when(changes["is_too_long"]).then(pl.lit("too_long")).alias("edit_distance_mark"),
         # D7, T1: under 5 %, on the exact counts; what is too long to compare counts as changed
         (changes["changed"] * 20 < changes["total"]).fill_null(False).alias("is_hardly_changed"),
         talks_of_unseen_attempt(rows["claude_response"], prompts).alias("is_unseen_attempt"),
-        (pl.col("has_no_success") & pl.col("is_rebuilt")).alias("is_failed"), "extracted", "source_rows",
+        (pl.col("has_no_success") & pl.col("is_rebuilt")).alias("is_failed"),
+        "extracted",
+        "source_rows",
         contents["content_hash"],
-    )  # fmt: skip
+    )

@@ -17,10 +17,12 @@ from dagster_project.systems.distillation.interaction_keys import with_interacti
 from dagster_project.systems.distillation.marks import MARKED as DISTILLATION
 
 # What the source, or our own write-back (D9), rewrites after the fact: copies of a row may differ in these.
-REWRITTEN = (
-    "quality_score", "quality_flags", "human_reviewed", "reviewer_notes", "training_ready", "training_format",
-    "export_count", "last_exported_at", "approved", "reviewed_at", "exported_at", "processed",
-)  # fmt: skip
+REWRITTEN = tuple(
+    """
+    quality_score quality_flags human_reviewed reviewer_notes training_ready training_format export_count
+    last_exported_at approved reviewed_at exported_at processed
+""".split()
+)
 STORED_AS = {"quality_flags": "stored_flags"}  # the source's JSON text; everywhere else flags are a list
 VOCABULARIES = {"domain": distillation.DOMAINS, "reasoning_type": distillation.REASONING_TYPES}
 
@@ -60,9 +62,14 @@ def bring_distillation_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
     """A table of the system that is not kept by day."""
     spec = distillation.UNDATED[asset]
     return bring_snapshot_up_to_date(
-        run, asset, spec, schemas.UNDATED[asset], is_united=True, code=code_identity(__name__),
+        run,
+        asset,
+        spec,
+        schemas.UNDATED[asset],
+        is_united=True,
+        code=code_identity(__name__),
         mend=partial(distillation.mended_json, table=spec.name),
-    )  # fmt: skip
+    )
 
 
 def check_is_distillation(run: MillRun) -> None:

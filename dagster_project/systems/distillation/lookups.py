@@ -97,8 +97,12 @@ def _source_row(lake: Lake, source: dict[str, Any]) -> dict[str, Any]:
         found = where(lake, other, is_about).sort("id").rows(named=True)
         beside += [{"table": other.removeprefix(RAW), "row": _filled(one)} for one in found]
     return {
-        "place": source["place"], "table": table, "source_id": source["source_id"], "row": _filled(row), "beside": beside,
-    }  # fmt: skip
+        "place": source["place"],
+        "table": table,
+        "source_id": source["source_id"],
+        "row": _filled(row),
+        "beside": beside,
+    }
 
 
 def _filled(row: dict[str, Any]) -> dict[str, Any]:

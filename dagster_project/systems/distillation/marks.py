@@ -6,8 +6,10 @@ from dagster_project.systems.distillation.source import EXAMPLES
 MARKED = MarkedTable(
     "raw_distillation__distillation_examples",
     EXAMPLES,
-    (
-        "quality_score", "quality_flags", "human_reviewed", "reviewer_notes", "training_ready", "training_format",
-        "export_count", "last_exported_at",
+    tuple(
+        """
+        quality_score quality_flags human_reviewed reviewer_notes training_ready training_format
+        export_count last_exported_at
+    """.split()
     ),
-)  # fmt: skip
+)

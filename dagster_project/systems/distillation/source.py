@@ -22,31 +22,64 @@ EXAMPLES = TableSpec(
     system="distillation",
     name="distillation_examples",
     columns={
-        "id": "id", "session_id": "text", "created_at": "real", "query": "text", "query_context": "text",
-        "sam_attempt": "text", "sam_confidence": "real", "sam_reasoning": "text", "claude_response": "text",
-        "reasoning_type": "text", "reasoning_steps": "text", "tool_usage": "text", "corrections": "text",
-        "principles": "text", "domain": "text", "subdomain": "text", "task_type": "text", "complexity": "integer",
-        "quality_score": "real", "quality_flags": "text", "human_reviewed": "integer", "reviewer_notes": "text",
-        "training_ready": "integer", "training_format": "text", "export_count": "integer", "last_exported_at": "real",
+        "id": "id",
+        "session_id": "text",
+        "created_at": "real",
+        "query": "text",
+        "query_context": "text",
+        "sam_attempt": "text",
+        "sam_confidence": "real",
+        "sam_reasoning": "text",
+        "claude_response": "text",
+        "reasoning_type": "text",
+        "reasoning_steps": "text",
+        "tool_usage": "text",
+        "corrections": "text",
+        "principles": "text",
+        "domain": "text",
+        "subdomain": "text",
+        "task_type": "text",
+        "complexity": "integer",
+        "quality_score": "real",
+        "quality_flags": "text",
+        "human_reviewed": "integer",
+        "reviewer_notes": "text",
+        "training_ready": "integer",
+        "training_format": "text",
+        "export_count": "integer",
+        "last_exported_at": "real",
     },
     required=("id", "created_at", "query", "claude_response", "domain"),
     key="id",
     event_time="created_at",
-    edited=(
-        "created_at", "human_reviewed", "quality_score", "training_ready", "training_format", "export_count",
-        "last_exported_at", "complexity", "reasoning_type",
+    edited=tuple(
+        """
+        created_at human_reviewed quality_score training_ready training_format export_count
+        last_exported_at complexity reasoning_type
+    """.split()
     ),
     measured=("reviewer_notes", "quality_flags", "sam_attempt", "claude_response", "reasoning_steps", "corrections"),
     is_optional=True,
-)  # fmt: skip
+)
 PLAIN_EXAMPLES = TableSpec(
     system="distillation",
     name="examples",
     columns={
-        "id": "id", "query": "text", "sam_attempt": "text", "claude_response": "text", "reasoning_type": "text",
-        "domain": "text", "complexity": "integer", "quality_score": "real", "human_reviewed": "integer",
-        "approved": "integer", "reviewer_notes": "text", "reasoning_pattern_id": "id", "created_at": "real",
-        "reviewed_at": "real", "exported_at": "real",
+        "id": "id",
+        "query": "text",
+        "sam_attempt": "text",
+        "claude_response": "text",
+        "reasoning_type": "text",
+        "domain": "text",
+        "complexity": "integer",
+        "quality_score": "real",
+        "human_reviewed": "integer",
+        "approved": "integer",
+        "reviewer_notes": "text",
+        "reasoning_pattern_id": "id",
+        "created_at": "real",
+        "reviewed_at": "real",
+        "exported_at": "real",
     },
     required=("id", "created_at", "query", "claude_response", "domain"),
     key="id",
@@ -54,13 +87,18 @@ PLAIN_EXAMPLES = TableSpec(
     edited=("created_at", "human_reviewed", "approved", "quality_score", "reviewed_at", "exported_at", "complexity"),
     measured=("reviewer_notes", "sam_attempt", "claude_response"),
     is_optional=True,
-)  # fmt: skip
+)
 INTERACTIONS = TableSpec(
     system="distillation",
     name="raw_interactions",
     columns={
-        "id": "id", "prompt": "text", "response": "text", "domain": "text", "quality_score": "real",
-        "processed": "integer", "created_at": "real",
+        "id": "id",
+        "prompt": "text",
+        "response": "text",
+        "domain": "text",
+        "quality_score": "real",
+        "processed": "integer",
+        "created_at": "real",
     },
     required=("id", "created_at", "prompt", "response", "domain"),
     key="id",
@@ -68,13 +106,19 @@ INTERACTIONS = TableSpec(
     edited=("created_at", "processed", "quality_score"),
     measured=("response",),
     is_optional=True,
-)  # fmt: skip
+)
 THOUGHTS = TableSpec(
     system="distillation",
     name="chain_of_thought",
     columns={
-        "id": "id", "prompt": "text", "reasoning_steps": "text", "final_answer": "text", "domain": "text",
-        "complexity": "integer", "success": "integer", "created_at": "real",
+        "id": "id",
+        "prompt": "text",
+        "reasoning_steps": "text",
+        "final_answer": "text",
+        "domain": "text",
+        "complexity": "integer",
+        "success": "integer",
+        "created_at": "real",
     },
     required=("id", "created_at", "prompt", "domain"),
     key="id",
@@ -82,13 +126,18 @@ THOUGHTS = TableSpec(
     edited=("created_at", "success", "complexity"),
     measured=("reasoning_steps", "final_answer"),
     is_optional=True,
-)  # fmt: skip
+)
 PAIRS = TableSpec(
     system="distillation",
     name="preference_pairs",
     columns={
-        "id": "id", "prompt": "text", "good_response": "text", "bad_response": "text", "reason": "text",
-        "domain": "text", "created_at": "real",
+        "id": "id",
+        "prompt": "text",
+        "good_response": "text",
+        "bad_response": "text",
+        "reason": "text",
+        "domain": "text",
+        "created_at": "real",
     },
     required=("id", "created_at", "prompt", "good_response", "domain"),
     key="id",
@@ -96,65 +145,96 @@ PAIRS = TableSpec(
     edited=("created_at",),
     measured=("good_response", "bad_response"),
     is_optional=True,
-)  # fmt: skip
+)
 DATED = {f"raw_distillation__{spec.name}": spec for spec in (EXAMPLES, PLAIN_EXAMPLES, INTERACTIONS, THOUGHTS, PAIRS)}
 
 PATTERNS = TableSpec(
     system="distillation",
     name="reasoning_patterns",
     columns={
-        "id": "id", "example_id": "id", "reasoning_type": "text", "reasoning_steps": "text", "tool_usage": "text",
-        "complexity": "integer", "confidence": "real", "created_at": "real",
+        "id": "id",
+        "example_id": "id",
+        "reasoning_type": "text",
+        "reasoning_steps": "text",
+        "tool_usage": "text",
+        "complexity": "integer",
+        "confidence": "real",
+        "created_at": "real",
     },
     required=("id",),
     key="id",
     edited=("id", "example_id", "complexity", "confidence"),
     measured=("reasoning_steps", "tool_usage"),
     is_optional=True,
-)  # fmt: skip
+)
 CORRECTIONS = TableSpec(
     system="distillation",
     name="corrections",
     columns={
-        "id": "id", "example_id": "id", "error_type": "text", "what_sam_said": "text", "what_was_wrong": "text",
-        "correct_answer": "text", "improvements": "text", "lesson_learned": "text", "created_at": "real",
+        "id": "id",
+        "example_id": "id",
+        "error_type": "text",
+        "what_sam_said": "text",
+        "what_was_wrong": "text",
+        "correct_answer": "text",
+        "improvements": "text",
+        "lesson_learned": "text",
+        "created_at": "real",
     },
     required=("id",),
     key="id",
     edited=("id", "example_id"),
     measured=("what_sam_said", "what_was_wrong", "correct_answer", "improvements", "lesson_learned"),
     is_optional=True,
-)  # fmt: skip
+)
 REVIEW_QUEUE = TableSpec(
     system="distillation",
     name="review_queue",
     columns={
-        "id": "id", "example_id": "id", "priority": "integer", "reason": "text", "status": "text",
-        "assigned_to": "text", "created_at": "real", "updated_at": "real",
+        "id": "id",
+        "example_id": "id",
+        "priority": "integer",
+        "reason": "text",
+        "status": "text",
+        "assigned_to": "text",
+        "created_at": "real",
+        "updated_at": "real",
     },
     required=("id",),
     key="id",
     edited=("id", "example_id", "priority", "status", "assigned_to", "updated_at"),
     is_optional=True,
-)  # fmt: skip
+)
 PRINCIPLES = TableSpec(
     system="distillation",
     name="principles",
     columns={
-        "id": "id", "domain": "text", "principle": "text", "examples": "text", "importance": "real",
-        "source_count": "integer", "verified": "integer", "created_at": "real", "updated_at": "real",
+        "id": "id",
+        "domain": "text",
+        "principle": "text",
+        "examples": "text",
+        "importance": "real",
+        "source_count": "integer",
+        "verified": "integer",
+        "created_at": "real",
+        "updated_at": "real",
     },
     required=("id", "principle"),
     key="id",
     edited=("id", "importance", "source_count", "verified", "updated_at"),
     measured=("principle", "examples"),
     is_optional=True,
-)  # fmt: skip
+)
 SKILLS = TableSpec(
     system="distillation",
     name="skill_templates",
     columns={
-        "id": "id", "name": "text", "description": "text", "pattern": "text", "examples": "text", "domains": "text",
+        "id": "id",
+        "name": "text",
+        "description": "text",
+        "pattern": "text",
+        "examples": "text",
+        "domains": "text",
         "created_at": "real",
     },
     required=("id",),
@@ -162,13 +242,16 @@ SKILLS = TableSpec(
     edited=("id", "name"),
     measured=("description", "pattern", "examples"),
     is_optional=True,
-)  # fmt: skip
+)
 UNDATED = {f"raw_distillation__{spec.name}": spec for spec in (PATTERNS, CORRECTIONS, REVIEW_QUEUE, PRINCIPLES, SKILLS)}
 
 # JSON columns and the shape each must have to be of use.
 JSON_SHAPES: dict[str, Mapping[str, str]] = {
     "distillation_examples": {
-        "reasoning_steps": "ARRAY", "tool_usage": "ARRAY", "corrections": "OBJECT", "principles": "ARRAY",
+        "reasoning_steps": "ARRAY",
+        "tool_usage": "ARRAY",
+        "corrections": "OBJECT",
+        "principles": "ARRAY",
         "quality_flags": "ARRAY",
     },
     "chain_of_thought": {"reasoning_steps": "ARRAY"},
@@ -176,7 +259,7 @@ JSON_SHAPES: dict[str, Mapping[str, str]] = {
     "corrections": {"improvements": "ARRAY"},
     "principles": {"examples": "ARRAY"},
     "skill_templates": {"examples": "ARRAY", "domains": "ARRAY"},
-}  # fmt: skip
+}
 
 
 def canonical(rows: pl.DataFrame, spec: TableSpec) -> pl.DataFrame:

@@ -33,8 +33,10 @@ from dagster_project.systems.feedback.response_texts import NOWHERE, RESPONSES, 
 
 ENTRIES, KEYS = "raw_feedback__entries", "core__feedback_keys"
 VOCABULARIES = {
-    "domain": vocabularies.DOMAINS, "correction_type": vocabularies.CORRECTION_TYPES, "flag_type": vocabularies.FLAG_TYPES,
-}  # fmt: skip
+    "domain": vocabularies.DOMAINS,
+    "correction_type": vocabularies.CORRECTION_TYPES,
+    "flag_type": vocabularies.FLAG_TYPES,
+}
 # Tables that are not kept by day: what they are, what is refused of them, whether files are united by key, what makes a
 # batch canonical.
 SNAPSHOTS = {

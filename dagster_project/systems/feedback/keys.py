@@ -125,9 +125,13 @@ def _target_signs(rows: pl.DataFrame) -> list[pl.Series]:
     is_whole = rows["correction_word"].is_in(WHOLE_CORRECTIONS).fill_null(False)
     is_pair = (((kind == "correction") & is_whole) | (kind == "preference")) & has_texts
     pairs = rows.filter(is_pair).select(
-        "original_response", "correction", "effective_type",
-        pl.coalesce(pl.when(pl.col("effective_type") == "correction").then("correction"), "preferred_response").alias("better"),
-    )  # fmt: skip
+        "original_response",
+        "correction",
+        "effective_type",
+        pl.coalesce(pl.when(pl.col("effective_type") == "correction").then("correction"), "preferred_response").alias(
+            "better"
+        ),
+    )
     fragments = pairs.select(
         (pl.col("effective_type") == "correction")
         & (pl.col("original_response").str.len_chars() >= LONG_ANSWER)
@@ -136,10 +140,14 @@ def _target_signs(rows: pl.DataFrame) -> list[pl.Series]:
     respaced = _loose(pairs["better"]) == _loose(pairs["original_response"])
     is_taught = is_pair | ((rows["sentiment"] == "positive").fill_null(False) & has_texts)
     taught = rows.filter(is_taught).select(
-        pl.when(kind.filter(is_taught) == "correction").then("correction")
-        .when(kind.filter(is_taught) == "preference").then("preferred_response").otherwise("original_response").alias("target"),
+        pl.when(kind.filter(is_taught) == "correction")
+        .then("correction")
+        .when(kind.filter(is_taught) == "preference")
+        .then("preferred_response")
+        .otherwise("original_response")
+        .alias("target"),
         pl.concat_str("conversation_context", "original_query", separator="\n\n", ignore_nulls=True).alias("asked"),
-    )  # fmt: skip
+    )
     unseen = talks_of_unseen_attempt(taught["target"], taught["asked"])
     return [
         _scattered(fragments, is_pair).alias("is_fragment"),
@@ -182,10 +190,13 @@ def _rating_sentiment() -> pl.Expr:
     up = pl.when(pl.col("rating_scale") == "five").then(4).otherwise(1)
     down = pl.when(pl.col("rating_scale") == "five").then(2).otherwise(-1)
     return (
-        pl.when(pl.col("rating") >= up).then(pl.lit("positive"))
-        .when(pl.col("rating") <= down).then(pl.lit("negative"))
-        .when(pl.col("rating").is_not_null()).then(pl.lit("neutral"))
-    )  # fmt: skip
+        pl.when(pl.col("rating") >= up)
+        .then(pl.lit("positive"))
+        .when(pl.col("rating") <= down)
+        .then(pl.lit("negative"))
+        .when(pl.col("rating").is_not_null())
+        .then(pl.lit("neutral"))
+    )
 
 
 def _is_comment() -> pl.Expr:

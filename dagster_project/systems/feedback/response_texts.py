@@ -18,8 +18,12 @@ RESPONSES = "raw_feedback__responses"
 TEXTS = {"original_query": "query", "original_response": "response"}
 TOLD = {**TEXTS, "response_timestamp": "timestamp", "response_confidence": "confidence"}
 SHOWN = {
-    "query": pl.String, "response": pl.String, "timestamp": pl.Float64, "confidence": pl.Float64, "escalated": pl.Int64,
-}  # fmt: skip
+    "query": pl.String,
+    "response": pl.String,
+    "timestamp": pl.Float64,
+    "confidence": pl.Float64,
+    "escalated": pl.Int64,
+}
 NOWHERE = 0  # in `filled_from`: no row of `responses` to fill from
 _LACKS_TEXT = pl.any_horizontal(~has_text(column) for column in TEXTS)
 
@@ -54,9 +58,10 @@ class ResponseTexts:
         found = self.of(rows["response_id"].filter(is_lacking)).rename({c: f"told_{c}" for c in SHOWN})
         rows = rows.join(found, on="response_id", how="left", maintain_order="left")
         given = {
-            column: _LACKS_TEXT & (_gives(column) if column in TEXTS else pl.col(column).is_null() & _told(column).is_not_null())
+            column: _LACKS_TEXT
+            & (_gives(column) if column in TEXTS else pl.col(column).is_null() & _told(column).is_not_null())
             for column in TOLD
-        }  # fmt: skip
+        }
         has_new_text = pl.any_horizontal(given[column] for column in TEXTS)
         is_escalated = (
             has_new_text & (pl.col("told_escalated") == 1) & (pl.col("escalated_to_claude").fill_null(0) == 0)

@@ -41,14 +41,10 @@ ENTRIES = TableSpec(
         "processed_at": "real",
         "created_at": "real",
     },
-    required=(
-        "feedback_id",
-        "response_id",
-        "session_id",
-        "timestamp",
-        "feedback_type",
-        "original_query",
-        "original_response",
+    required=tuple(
+        """
+        feedback_id response_id session_id timestamp feedback_type original_query original_response
+    """.split()
     ),
     key="feedback_id",
     event_time="timestamp",
@@ -59,10 +55,12 @@ ENTRIES = TableSpec(
 DATED = {"raw_feedback__entries": ENTRIES}
 REWRITTEN = ("processed", "training_format", "quality_weight", "processed_at")
 # What makes two rows of one voter say the same thing (F3).
-CONTENT = (
-    "rating", "correction", "correction_type", "what_was_wrong",
-    "preferred_response", "comparison_basis", "flag_type", "flag_details",
-)  # fmt: skip
+CONTENT = tuple(
+    """
+    rating correction correction_type what_was_wrong preferred_response comparison_basis flag_type
+    flag_details
+""".split()
+)
 
 RESPONSES = TableSpec(
     system="feedback",
@@ -97,11 +95,13 @@ STORED_AGGREGATES = TableSpec(
     required=("response_id",),
     key="response_id",
     edited=("thumbs_up_count", "thumbs_down_count", "correction_count", "preference_count", "flag_count"),
-    left_behind=(
-        "avg_rating", "net_sentiment", "confidence_delta", "first_feedback_at", "last_feedback_at",
-        "session_ids", "updated_at",
+    left_behind=tuple(
+        """
+        avg_rating net_sentiment confidence_delta first_feedback_at last_feedback_at session_ids
+        updated_at
+    """.split()
     ),
-)  # fmt: skip
+)
 STORED_SESSIONS = TableSpec(
     system="feedback",
     name="feedback_sessions",
@@ -117,7 +117,7 @@ STORED_SESSIONS = TableSpec(
     key="session_id",
     edited=("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count"),
     left_behind=("feedback_rate", "session_quality", "started_at", "last_activity_at", "primary_domain", "topics"),
-)  # fmt: skip
+)
 
 
 def canonical(rows: pl.DataFrame, rating_scale: str) -> pl.DataFrame:

@@ -100,22 +100,31 @@ def _conversation(row: Row, reactions: list[Row]) -> Row:
         "last_activity_at": instant(row["last_activity_at"]),
         "started_at": None,  # reactions do not tell
         "feedback_counts": {
-            "total": len(reactions), "user": origins.count("user"), "machine": origins.count("machine"),
-            "ok": words.count("ok"), "not_ok": words.count("not_ok"), "neutral": words.count("neutral"),
+            "total": len(reactions),
+            "user": origins.count("user"),
+            "machine": origins.count("machine"),
+            "ok": words.count("ok"),
+            "not_ok": words.count("not_ok"),
+            "neutral": words.count("neutral"),
         },
         "turns": turns,
-    }  # fmt: skip
+    }
 
 
 def _feedbacks(reactions: Sequence[Row]) -> list[Row]:
     """In the order of arrival."""
     return [
         {
-            "turn_id": row["turn_id"], "ts": instant(row["occurred_at"]), "text": row["reaction_text"],
-            "reaction": row["reaction"], "confidence": row["confidence"], "origin": row["origin"], "rn": row["rn"],
+            "turn_id": row["turn_id"],
+            "ts": instant(row["occurred_at"]),
+            "text": row["reaction_text"],
+            "reaction": row["reaction"],
+            "confidence": row["confidence"],
+            "origin": row["origin"],
+            "rn": row["rn"],
         }
         for row in sorted(reactions, key=lambda row: (row["id"], row["reaction_id"]))
-    ]  # fmt: skip
+    ]
 
 
 # --- the cursor ------------------------------------------------------------------------------------------------------
@@ -199,8 +208,10 @@ def _artifact(row: Row) -> Row:
     return {
         **_feedbacks([row])[0],
         **{name: json.loads(row[name]) if name == "tags" and _is_json(row[name]) else row[name] for name in stored},
-        "is_active": row["is_active"], "inactive_reason": row["inactive_reason"], "is_orphan": row["is_orphan"],
-    }  # fmt: skip
+        "is_active": row["is_active"],
+        "inactive_reason": row["inactive_reason"],
+        "is_orphan": row["is_orphan"],
+    }
 
 
 def _is_json(text: str) -> bool:

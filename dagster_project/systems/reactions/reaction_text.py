@@ -42,10 +42,13 @@ def parsed(texts: pl.Series) -> pl.DataFrame:
     about = _spread(bodies, paths, [f"meta_{name}_{place}" for name in META for place in (1, 2)])
     is_first = {name: about[f"meta_{name}_1_kind"].fill_null(NOTHING) != NOTHING for name in META}
     metas = [
-        pl.when(pl.lit(is_first[name])).then(f"meta_{name}_1{what}").otherwise(f"meta_{name}_2{what}")
+        pl.when(pl.lit(is_first[name]))
+        .then(f"meta_{name}_1{what}")
+        .otherwise(f"meta_{name}_2{what}")
         .alias(f"meta_{name}{what}")
-        for name in META for what in ("", "_kind")
-    ]  # fmt: skip
+        for name in META
+        for what in ("", "_kind")
+    ]
     return pl.concat([said, about.select(metas)], how="horizontal").with_columns(is_object=bodies.is_not_null())
 
 

@@ -33,10 +33,14 @@ REACTIONS = source_schema(
         not_null("text"),
     ],
     derived={
-        "occurred_at": INSTANT, "is_object": pl.Boolean, "reaction_text": pl.String, "reaction": pl.String,
-        "origin": pl.String, "confidence": pl.Float64,
+        "occurred_at": INSTANT,
+        "is_object": pl.Boolean,
+        "reaction_text": pl.String,
+        "reaction": pl.String,
+        "origin": pl.String,
+        "confidence": pl.Float64,
         **{f"has_odd_{name}": pl.Boolean for name in ("text", "reaction", "origin", "confidence")},
     },
-)  # fmt: skip
+)
 TURN_LOGS = source_schema(reactions.TURN_LOGS, [_TURN, *_PLACE], derived={"occurred_at": INSTANT})
 DATED = {"raw_reactions__reactions": REACTIONS, "raw_reactions__turn_logs": TURN_LOGS}

@@ -34,10 +34,23 @@ def _overlaps(*tags: str) -> str:
 _IS_REACTION = f"lower(trim(role)) = 'artifact' and {_has_tag(*REACTION_TAGS)}"
 _IS_REACTION_POSTGRES = f"lower(btrim(role::text)) = 'artifact' and {_overlaps(*REACTION_TAGS)}"
 _COLUMNS = {
-    "id": "integer", "user_id": "id", "bundle_id": "id", "agent_id": "id", "conversation_id": "id", "message_id": "id",
-    "role": "text", "text": "text", "hosted_uri": "text", "s3_uri": "text", "ts": "time", "ttl_days": "integer",
-    "user_type": "text", "tags": "list", "turn_id": "id", "track_id": "id",
-}  # fmt: skip
+    "id": "integer",
+    "user_id": "id",
+    "bundle_id": "id",
+    "agent_id": "id",
+    "conversation_id": "id",
+    "message_id": "id",
+    "role": "text",
+    "text": "text",
+    "hosted_uri": "text",
+    "s3_uri": "text",
+    "ts": "time",
+    "ttl_days": "integer",
+    "user_type": "text",
+    "tags": "list",
+    "turn_id": "id",
+    "track_id": "id",
+}
 _NEVER_READ = ("embedding", "search_tsv", "anchors_text")
 _OF_A_TURN_LOG = ("id", "user_id", "conversation_id", "ts", "tags", "turn_id")
 ROWS = TableSpec(
@@ -170,10 +183,17 @@ def _rn(rows: pl.DataFrame, stored: pl.Series) -> pl.Expr:
     users = users.filter(~users.str.contains(PLAIN_NAME))
     quoted = [_quoted(user) for user in users]
     parts = [
-        pl.lit("ef"), pl.col("tenant"), pl.col("project"), pl.lit("chatbot"), pl.lit("message"),
+        pl.lit("ef"),
+        pl.col("tenant"),
+        pl.col("project"),
+        pl.lit("chatbot"),
+        pl.lit("message"),
         pl.col("user_id").replace(users, pl.Series(quoted, dtype=pl.String)),
-        pl.col("conversation_id"), pl.col("turn_id"), pl.col("role"), pl.col("message_id"),
-    ]  # fmt: skip
+        pl.col("conversation_id"),
+        pl.col("turn_id"),
+        pl.col("role"),
+        pl.col("message_id"),
+    ]
     return pl.coalesce(pl.lit(_blank_to_null(stored)), pl.concat_str(parts, separator=":")).alias("rn")
 
 

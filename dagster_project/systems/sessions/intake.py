@@ -194,6 +194,12 @@ def _bring_outputs(run: MillRun, spec: TableSpec) -> Account:
         return output_edits.with_edit_distances(_sampled(run, rows, "session_id"), kept)
 
     return bring_snapshot_up_to_date(
-        run, OUTPUTS, spec, schemas.OUTPUTS, is_united=True, code=code_identity(__name__), mend=mend,
+        run,
+        OUTPUTS,
+        spec,
+        schemas.OUTPUTS,
+        is_united=True,
+        code=code_identity(__name__),
+        mend=mend,
         settings=f"{run.config.sample_rate} {measure}",
-    )  # fmt: skip
+    )

@@ -24,14 +24,18 @@ from dagster_project.systems.sessions.state import ARCHIVE, FROZEN, RESTATEMENTS
 FREEZE_AFTER = timedelta(days=90)
 DAYS_TOGETHER = 31  # of the archive, in memory at once
 RAW, RETIRED, SESSIONS, DAYS, DAILY = (
-    "raw_sessions__sessions", "core__retired_sessions", "core__sessions", "core__session_days", "metric__session_daily",
-)  # fmt: skip
+    "raw_sessions__sessions",
+    "core__retired_sessions",
+    "core__sessions",
+    "core__session_days",
+    "metric__session_daily",
+)
 KEY = ["tenant_id", "workspace_id", "date"]
 FIGURES = [name for name in TABLES[FROZEN].columns if name not in KEY]
-SAID = [
-    "rating", "verdict", "accuracy_score", "completeness_score", "style_match_score", "error_categories",
-    "output_issues", "has_missing_context",
-]  # fmt: skip
+SAID = """
+    rating verdict accuracy_score completeness_score style_match_score error_categories output_issues
+    has_missing_context
+""".split()
 
 
 def frozen_through(run: MillRun) -> date:
@@ -230,8 +234,11 @@ def _reasons(run: MillRun, days: pl.DataFrame, old: pl.DataFrame, new: pl.DataFr
     )
     both = new_sessions.with_columns(pl.lit(True).alias("is_new")).join(
         old_sessions.with_columns(pl.lit(True).alias("is_old")),
-        on=[*KEY, "session_id"], how="full", coalesce=True, suffix=" before",
-    )  # fmt: skip
+        on=[*KEY, "session_id"],
+        how="full",
+        coalesce=True,
+        suffix=" before",
+    )
     rates = new.select(*KEY, "sample_rate").join(
         old.select(*KEY, pl.col("sample_rate").alias("rate_before")), on=KEY, how="inner"
     )

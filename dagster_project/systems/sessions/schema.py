@@ -27,9 +27,12 @@ def _lists(spec: TableSpec) -> list[Named]:
 def _derived(spec: TableSpec, *times: str) -> Mapping[str, Any]:
     lists = sessions.LISTS[spec.name]
     return {
-        "has_time": pl.Boolean, "occurred_at": INSTANT, **dict.fromkeys(times, INSTANT),
-        **dict.fromkeys(lists, pl.List(pl.String)), **{f"{column} is bad": pl.Boolean for column in lists},
-    }  # fmt: skip
+        "has_time": pl.Boolean,
+        "occurred_at": INSTANT,
+        **dict.fromkeys(times, INSTANT),
+        **dict.fromkeys(lists, pl.List(pl.String)),
+        **{f"{column} is bad": pl.Boolean for column in lists},
+    }
 
 
 SESSIONS = source_schema(

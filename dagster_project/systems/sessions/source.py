@@ -14,9 +14,7 @@ from dagster_project.columns.json_columns import json_kinds, string_items
 from dagster_project.columns.text_keys import SPACES
 from dagster_project.contracts.source_table import TableSpec
 
-CATEGORIES = (
-    "missing_context", "wrong_context", "ignored_constraints", "hallucination", "style_mismatch", "other",
-)  # fmt: skip
+CATEGORIES = tuple("missing_context wrong_context ignored_constraints hallucination style_mismatch other".split())
 WEB_CATEGORIES = ("outdated_info", "wrong_style", "incomplete", "incorrect_pattern")  # mapped in core__sessions (S1)
 ISSUES = ("hallucination", "missed_requirement", "style_issue", "security_concern", "performance_concern")
 SCORES = ("accuracy_score", "completeness_score", "style_match_score")
@@ -25,9 +23,18 @@ SESSIONS = TableSpec(
     system="sessions",
     name="ai_sessions",
     columns={
-        "id": "id", "tenant_id": "id", "workspace_id": "id", "slice_id": "id", "user_id": "id",
-        "context_document_ids": "list", "context_node_ids": "list", "context_token_count": "integer",
-        "context_compiled_at": "time", "query_hash": "text", "started_at": "time", "ended_at": "time",
+        "id": "id",
+        "tenant_id": "id",
+        "workspace_id": "id",
+        "slice_id": "id",
+        "user_id": "id",
+        "context_document_ids": "list",
+        "context_node_ids": "list",
+        "context_token_count": "integer",
+        "context_compiled_at": "time",
+        "query_hash": "text",
+        "started_at": "time",
+        "ended_at": "time",
         "created_at": "time",
     },
     required=("id", "tenant_id", "workspace_id", "user_id", "started_at"),
@@ -35,31 +42,50 @@ SESSIONS = TableSpec(
     event_time="started_at",
     edited=("id", "tenant_id", "workspace_id", "slice_id", "user_id", "started_at", "ended_at", "context_token_count"),
     measured=("context_document_ids", "context_node_ids", "query_hash"),
-)  # fmt: skip
+)
 FEEDBACK = TableSpec(
     system="sessions",
     name="session_feedback",
     columns={
-        "id": "id", "tenant_id": "id", "session_id": "id", "rating": "text", "error_categories": "list",
-        "missing_context": "text", "comment": "text", "accuracy_score": "integer", "completeness_score": "integer",
-        "style_match_score": "integer", "review_verdict": "text", "edit_distance": "integer", "output_issues": "list",
-        "submitted_at": "time", "submitted_by": "id", "submitted_by_id": "id",
+        "id": "id",
+        "tenant_id": "id",
+        "session_id": "id",
+        "rating": "text",
+        "error_categories": "list",
+        "missing_context": "text",
+        "comment": "text",
+        "accuracy_score": "integer",
+        "completeness_score": "integer",
+        "style_match_score": "integer",
+        "review_verdict": "text",
+        "edit_distance": "integer",
+        "output_issues": "list",
+        "submitted_at": "time",
+        "submitted_by": "id",
+        "submitted_by_id": "id",
     },
     required=("id", "tenant_id", "session_id", "rating", "submitted_at"),
     key="id",
     event_time="submitted_at",
-    edited=(
-        "id", "tenant_id", "session_id", "rating", "error_categories", "accuracy_score", "completeness_score",
-        "style_match_score", "review_verdict", "edit_distance", "output_issues", "submitted_at", "submitted_by",
-        "submitted_by_id",
+    edited=tuple(
+        """
+        id tenant_id session_id rating error_categories accuracy_score completeness_score
+        style_match_score review_verdict edit_distance output_issues submitted_at submitted_by
+        submitted_by_id
+    """.split()
     ),
     measured=("missing_context", "comment"),
-)  # fmt: skip
+)
 CONTEXT_NODES = TableSpec(
     system="sessions",
     name="context_nodes",
     columns={
-        "id": "id", "tenant_id": "id", "type": "text", "layer": "id", "name": "text", "token_count": "integer",
+        "id": "id",
+        "tenant_id": "id",
+        "type": "text",
+        "layer": "id",
+        "name": "text",
+        "token_count": "integer",
         "deleted_at": "time",
     },
     required=("id",),
@@ -68,7 +94,7 @@ CONTEXT_NODES = TableSpec(
     measured=("name",),
     left_behind=("freshness",),
     is_optional=True,
-)  # fmt: skip
+)
 OUTPUTS = TableSpec(
     system="sessions",
     name="session_outputs",
