@@ -31,9 +31,10 @@ def code_identity(module: str, folder: Path = FOLDER) -> str:
 
 @cache
 def pipeline_identity(folder: Path = FOLDER) -> str:
-    """Of all that is made: every asset, every query."""
+    """Of all that is made: every asset, every system (the registry finds those by their folders), every query."""
     assets = [f"{PACKAGE}.assets.{path.stem}" for path in sorted((folder / "assets").glob("*.py"))]
-    files, libraries = reached(assets, folder)
+    systems = [f"{PACKAGE}.systems.{path.parent.name}.system" for path in sorted(folder.glob("systems/*/system.py"))]
+    files, libraries = reached(assets + systems, folder)
     return _identity(files | set((folder / "sql").glob("*/*.sql")), libraries, folder)
 
 
