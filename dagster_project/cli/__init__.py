@@ -5,13 +5,14 @@ import os
 import sys
 from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import click
 import typer
 
 from dagster_project import config as configuration
 from dagster_project.cli.evaluate_command import evaluate_app
+from dagster_project.cli.given import GIVEN, settings
 from dagster_project.cli.report_command import report_app
 from dagster_project.cli.review_command import review_app
 from dagster_project.cli.run_command import run
@@ -28,7 +29,6 @@ app = typer.Typer(
 app.add_typer(review_app, name="review")
 app.add_typer(report_app, name="report")
 app.add_typer(evaluate_app, name="evaluate")
-given: dict[str, Any] = {"config": None, "home": None, "debug": False}
 
 INTERRUPTED_EXIT = 130
 
@@ -41,11 +41,7 @@ def options(
     home: Annotated[Path | None, typer.Option(help="Where everything is written; default `data`.")] = None,
     debug: Annotated[bool, typer.Option(help="Show a traceback when something fails.")] = False,
 ) -> None:
-    given.update(config=config, home=home, debug=debug)
-
-
-def settings() -> configuration.Config:
-    return configuration.load(given["config"], given["home"])
+    GIVEN.config, GIVEN.home, GIVEN.debug = config, home, debug
 
 
 @app.command()
@@ -93,7 +89,7 @@ def show_config(as_json: Annotated[bool, typer.Option("--json", help="For progra
     """The settings in force, and where each comes from. Passwords are not shown."""
     from dagster_project.cli.config_command import config_lines, screen_columns, settings_in_force
 
-    found = settings_in_force(configuration.everything_said(given["config"], given["home"]))
+    found = settings_in_force(configuration.everything_said(GIVEN.config, GIVEN.home))
     if as_json:
         hand_over_json(found)
     else:
@@ -207,8 +203,8 @@ def dev(port: Annotated[int, typer.Option(help="On 127.0.0.1.")] = 3000) -> None
         "DAGSTER_HOME": str(history_folder(chosen.home).absolute()),
         "GRISTMILL_HOME": str(chosen.home.absolute()),
     }
-    if given["config"]:
-        environment["GRISTMILL_CONFIG"] = str(given["config"].absolute())
+    if GIVEN.config:
+        environment["GRISTMILL_CONFIG"] = str(GIVEN.config.absolute())
     command = [sys.executable, "-m", "dagster", "dev", "-m", "dagster_project.definitions"]
     os.execve(command[0], [*command, "-h", "127.0.0.1", "-p", str(port)], environment)
 
@@ -227,7 +223,7 @@ def main() -> None:
         error.show()
         sys.exit(2)
     except (Exception, KeyboardInterrupt) as error:
-        if given["debug"]:
+        if GIVEN.debug:
             raise
         message, code = _explained(error)
         say(f"gristmill: {message}", err=True)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dagster_project.cli.review_command import settings_of
+from dagster_project.cli.given import settings
 from dagster_project.cli.terminal import hand_over_json, say
 from dagster_project.errors import GristmillError
 from dagster_project.run.moments import parse_day
@@ -23,7 +23,6 @@ def report() -> None:
 
 @report_app.command()
 def reactions(
-    context: typer.Context,
     from_: Annotated[str | None, typer.Option("--from", help="First day (UTC).")] = None,
     to: Annotated[str | None, typer.Option("--to", help="Last day (UTC), included.")] = None,
     limit: Annotated[int, typer.Option(min=1, help="How many conversations on a page.")] = 100,
@@ -41,14 +40,14 @@ def reactions(
         period = look.Period(*_days(from_, to), tenant, project)
         if turn is not None:
             raise GristmillError("--turn is a turn of a conversation: name it with --conversation")
-        files = settings_of(context).sources.get("reactions", ())
+        files = settings().sources.get("reactions", ())
         configured = sorted({(file.tenant, file.project) for file in files}, key=str)
-        found = look.conversations_in_period(_lake(context), period, limit, cursor, configured)
+        found = look.conversations_in_period(_lake(), period, limit, cursor, configured)
         lines = _period_lines(found)
     else:
         if from_ or to or cursor:
             raise GristmillError("--conversation shows all of its turns: leave out --from, --to and --cursor")
-        found = look.turns_with_feedbacks(_lake(context), conversation, turn, tenant, project)
+        found = look.turns_with_feedbacks(_lake(), conversation, turn, tenant, project)
         lines = _turn_lines(found)
     if as_json:
         hand_over_json(found)
@@ -58,14 +57,13 @@ def reactions(
 
 @report_app.command()
 def session(
-    context: typer.Context,
     session_id: Annotated[str, typer.Argument(metavar="ID")],
     as_json: Annotated[bool, typer.Option("--json", help="Exactly seed 0's object.")] = False,
 ) -> None:
     """All feedback of one session, as seed 0's GET /api/feedback/session/ID gives it."""
     from dagster_project.systems.feedback.session_lookup import SAID, feedback_session
 
-    found = feedback_session(_lake(context), session_id)
+    found = feedback_session(_lake(), session_id)
     if as_json:
         hand_over_json(found)
         return
@@ -76,10 +74,10 @@ def session(
     say(f"{_counted(len(found['feedback']), 'feedback row')}, session quality {found['session_quality']:g}")
 
 
-def _lake(context: typer.Context) -> "Lake":
+def _lake() -> "Lake":
     from dagster_project.lake.lake import published
 
-    return published(settings_of(context).home)
+    return published(settings().home)
 
 
 def _days(first: str | None, last: str | None) -> tuple[date, date]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dagster_project import config as configuration
+from dagster_project.cli.given import settings
 from dagster_project.cli.terminal import hand_over_json
 
 if TYPE_CHECKING:
@@ -51,19 +52,12 @@ def open_desk(context: typer.Context, reviewer: str | None, wanted: Collection[s
     """
     from dagster_project.review.desk import Desk, reviewer_name
 
-    config = settings_of(context)
+    config = settings()
     of_group = context.parent.params.get("reviewer") if context.parent else None
     items = load_queue(config, wanted)
     desk = Desk(config.home, items, reviewer_name(reviewer or of_group), config.second_review_share)
     _warn(desk.decisions)
     return desk
-
-
-def settings_of(context: typer.Context) -> configuration.Config:
-    """As the root command was told. Before its function is called, paths are still the texts that were typed."""
-    given = context.find_root().params
-    config, home = (Path(given[name]) if given.get(name) else None for name in ("config", "home"))
-    return configuration.load(config, home)
 
 
 def _warn(decisions: "Decisions") -> None:
@@ -111,7 +105,7 @@ def list_items(
     from dagster_project.review.desk import listed
 
     if queue is not None:
-        _list_queue(context, queue, everything, limit, as_json)
+        _list_queue(queue, everything, limit, as_json)
         return
     desk = open_desk(context, reviewer)
     status = desk.status()
@@ -127,11 +121,11 @@ def list_items(
     typer.echo(f"{len(items):,} {what}" + (f", the first {limit} shown" if len(items) > limit else ""))
 
 
-def _list_queue(context: typer.Context, queue: str, everything: bool, limit: int, as_json: bool) -> None:
+def _list_queue(queue: str, everything: bool, limit: int, as_json: bool) -> None:
     from dagster_project.lake.lake import published
     from dagster_project.review import settling
 
-    lake = published(settings_of(context).home)
+    lake = published(settings().home)
     name = settling.check_queue(queue)
     rows = settling.waiting(lake, name) + (settling.settled(lake, name) if everything else [])
     if as_json:
@@ -152,7 +146,7 @@ def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewe
     from dagster_project.review.desk import told
 
     if queue is not None:
-        _next_of_queue(context, queue, as_json)
+        _next_of_queue(queue, as_json)
         return
     desk = open_desk(context, reviewer)
     item = next(iter(desk.waiting()), None)
@@ -162,11 +156,11 @@ def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewe
         typer.echo(f"nothing waits for {desk.reviewer}" if item is None else told(item))
 
 
-def _next_of_queue(context: typer.Context, queue: str, as_json: bool) -> None:
+def _next_of_queue(queue: str, as_json: bool) -> None:
     from dagster_project.lake.lake import published
     from dagster_project.review import settling
 
-    lake = published(settings_of(context).home)
+    lake = published(settings().home)
     row = next(iter(settling.waiting(lake, settling.check_queue(queue))), None)
     if as_json:
         hand_over_json(row)
@@ -230,7 +224,7 @@ def _settle(context: typer.Context, verb: str, ids: list[str], note: str, review
     from dagster_project.review import settling
     from dagster_project.review.desk import reviewer_name
 
-    lake = published(settings_of(context).home)
+    lake = published(settings().home)
     name = reviewer_name(reviewer or (context.parent.params.get("reviewer") if context.parent else None))
     act, done = {"settle": (settling.settle, "settled"), "reopen": (settling.reopen, "reopened")}[verb]
     for feedback_id in act(lake, ids, note, name):
@@ -252,12 +246,12 @@ def import_file(context: typer.Context, file: Path, reviewer: Reviewer = None) -
 
 
 @review_app.command()
-def agreement(context: typer.Context, as_json: AsJson = False) -> None:
+def agreement(as_json: AsJson = False) -> None:
     """How far two people agree where both judged the same example blind: Cohen's kappa, n and a 95 % interval."""
     from dagster_project.review import agreement as measure
     from dagster_project.review.decisions import Decisions
 
-    decisions = Decisions(settings_of(context).home)
+    decisions = Decisions(settings().home)
     _warn(decisions)
     pairs = measure.judged_twice(decisions.log())
     if as_json:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dagster_project.cli.review_command import settings_of
+from dagster_project.cli.given import settings
 from dagster_project.cli.terminal import say
 from dagster_project.config import Config
 from dagster_project.errors import GristmillError
@@ -26,7 +26,6 @@ MOST_REASONS, MOST_DRIFT = 5, 5  # shown after a run
 
 
 def run(
-    context: typer.Context,
     from_: Annotated[str | None, typer.Option("--from", help="First day to read again (UTC).")] = None,
     to: Annotated[str | None, typer.Option("--to", help="Last day to read again (UTC), included.")] = None,
     full: Annotated[bool, typer.Option("--full", help="Read every day again.")] = False,
@@ -40,7 +39,7 @@ def run(
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another run on this home.")] = 0,
 ) -> None:
     """Materialise everything for the days that changed, or for those given, and publish it."""
-    chosen = settings_of(context)
+    chosen = settings()
     if not (from_ or to or full) and _is_nothing_new(chosen, as_of, wait):
         return
     from dagster_project.cli.progress import progress
