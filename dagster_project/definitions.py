@@ -3,15 +3,16 @@
 import hashlib
 import time
 from collections.abc import Iterator
+from datetime import date
 
 import dagster as dg
 
 from dagster_project import assets, config
 from dagster_project.orchestration.partitions import DAILY
-from dagster_project.orchestration.resources import mill
+from dagster_project.orchestration.resources import MillResource
 from dagster_project.orchestration.tables import range_tags
 from dagster_project.registry import DATED_SPECS
-from dagster_project.run import waiting as watch
+from dagster_project.run import source_changes
 
 EVERYTHING = dg.AssetSelection.all()
 CHANGE_TAG = "gristmill/change"  # on the runs the sensor asks for: which change of the sources they are for
@@ -21,7 +22,7 @@ TRY_AGAIN_SECONDS, MOST_WAIT_SECONDS = 300, 6 * 3600
 refresh = dg.define_asset_job(
     "refresh",
     EVERYTHING,
-    description="Everything, for the days that changed (semantics G7). What `gristmill run` does.",
+    description="Everything, for the days that changed (G7). What `gristmill run` does.",
 )
 refresh_days = dg.define_asset_job(
     "refresh_days", EVERYTHING, description="Everything, reading again just the days asked for."
@@ -41,20 +42,27 @@ weekly_reconciliation = dg.ScheduleDefinition(
 
 @dg.sensor(job=refresh_days, minimum_interval_seconds=300, description="Asks for the days that changed at a source.")
 def changed_days(context: dg.SensorEvaluationContext) -> Iterator[dg.RunRequest | dg.SkipReason]:
-    changes = watch.changed_days(config.load(), DATED_SPECS)
-    known = {day: look for day, look in changes.items() if DAILY.has_partition_key(str(day))}
-    if not known:
+    changes = source_changes.changed_days(config.load(), DATED_SPECS)
+    earlier = [day for day in changes if day < DAILY.start.date()]
+    known = [day for day in changes if DAILY.has_partition_key(str(day))]  # a day that is yet to come is none
+    if not (earlier or known):
         yield dg.SkipReason("no day looks different from when it was read")
-    for first, last in watch.ranges(list(known)):
-        looks = [look for day, look in known.items() if first <= day <= last]
+    for first, last in [*source_changes.ranges(earlier), *source_changes.ranges(known)]:
+        looks = [look for day, look in changes.items() if first <= day <= last]
         change = f"{first}..{last} {hashlib.sha256(' '.join(looks).encode()).hexdigest()[:16]}"
         tried = next_try(context.instance, change)
-        if isinstance(tried, dg.SkipReason):
-            yield tried
-        elif first == last:
-            yield dg.RunRequest(run_key=tried, partition_key=str(first), tags={CHANGE_TAG: change})
-        else:
-            yield dg.RunRequest(run_key=tried, tags={CHANGE_TAG: change, **range_tags(first, last)})
+        yield tried if isinstance(tried, dg.SkipReason) else request(tried, change, first, last)
+
+
+def request(run_key: str, change: str, first: date, last: date) -> dg.RunRequest:
+    """For days before the partitions begin, which Dagster would refuse as partitions, by the run's config."""
+    tags = {CHANGE_TAG: change}
+    if first < DAILY.start.date():
+        asked = {"resources": {"mill": {"config": {"days": f"{first}..{last}"}}}}
+        return dg.RunRequest(run_key=run_key, run_config=asked, tags=tags)
+    if first == last:
+        return dg.RunRequest(run_key=run_key, partition_key=str(first), tags=tags)
+    return dg.RunRequest(run_key=run_key, tags={**tags, **range_tags(first, last)})
 
 
 def next_try(instance: dg.DagsterInstance, change: str) -> str | dg.SkipReason:
@@ -75,7 +83,7 @@ def next_try(instance: dg.DagsterInstance, change: str) -> str | dg.SkipReason:
 
 defs = dg.Definitions(
     assets=dg.load_assets_from_package_module(assets, include_specs=True),
-    resources={"mill": mill},
+    resources={"mill": MillResource()},
     jobs=[refresh, refresh_days],
     schedules=[daily_refresh, weekly_reconciliation],
     sensors=[changed_days],

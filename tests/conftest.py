@@ -17,9 +17,13 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-from dagster_project import cli
+from dagster_project import (
+    cli,
+    registry,  # noqa: F401  puts the systems' tables among the contracts
+)
+from dagster_project.engines.warehouse_file import PLACE, build_warehouse, put_warehouse_back
 from dagster_project.lake.lake import WAREHOUSE, Lake
-from dagster_project.orchestration.publication import PLACE, build_warehouse, put_warehouse_back
+from tests.orchestration import first_day  # noqa: F401  before anything else loads the definitions
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("gristmill", deadline=None)

@@ -1,5 +1,7 @@
 """What the documentation names is there: files, make targets, commands, tables, rules; and every command is documented."""
 
+import ast
+import fnmatch
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,10 +17,15 @@ SOURCES = sorted((ROOT / "docs" / "sources").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
+ROOMS = ("dagster_project", "assets", "sql", "tests", "docs")
+CITING = (".py", ".sql", ".toml")
+# The user's own files, and those a source or a home has.
+USERS_OWN = {"gristmill.toml", "context.md", "response.md"}
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 MAKE = re.compile(r"\bmake ([a-z][a-z-]*)")
 GRISTMILL = re.compile(r"\bgristmill (?:--[a-z]+ \S+ )*([a-z]+)(?: ([a-z]+)\b)?")
 TABLE = re.compile(r"\b(?:raw_[a-z]+|core|metric|train|archive|quarantine)__[a-z_]+\b")
+FILE = re.compile(r"[\w./<>*-]+\.(?:py|sql|toml|md)")
 RULE = re.compile(r"\b[GFDMCRST][1-9][0-9]?\b")
 
 
@@ -27,6 +34,12 @@ def code(text: str) -> Iterator[str]:
     yield from FENCED.findall(text)
     for span in SPAN.finditer(FENCED.sub("", text)):
         yield " ".join(span[2].split("\n"))
+
+
+def docstrings(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and (text := ast.get_docstring(node)):
+            yield text
 
 
 def links(text: str) -> list[str]:
@@ -114,3 +127,25 @@ def test_rules_named_by_the_pages_on_the_documents_are_in_the_rules():
 def test_the_pages_on_the_documents_name_nobodys_machine():
     for page in SOURCES:
         assert re.findall(r"/Users/|/Volumes/|/home/", page.read_text("utf-8")) == [], page.name
+
+
+def test_every_file_named_is_there():
+    """In the pages and in the docstrings of our code: a path, or its end; `<name>` is any name."""
+    files = [f"/{path.relative_to(ROOT)}" for room in ROOMS for path in (ROOT / room).rglob("*") if path.is_file()]
+    files += [f"/{path.name}" for path in ROOT.iterdir()]
+    named = {piece.strip() for page in PAGES for piece in code(page.read_text("utf-8"))}
+    for path in ROOT.glob("dagster_project/**/*.py"):
+        for text in docstrings(path):
+            named |= {span[2] for span in SPAN.finditer(text)}
+    named = {name for name in named if FILE.fullmatch(name)}
+    assert "intake/quarantine.py" in named and "systems/<name>/system.toml" in named
+    wanted = {name: re.sub(r"<\w+>", "*", name) for name in named - USERS_OWN}
+    assert sorted(name for name, like in wanted.items() if not fnmatch.filter(files, f"*/{like}")) == []
+
+
+def test_what_a_clone_has_not_is_not_cited():
+    files = [path for room in ("dagster_project", "sql") for path in (ROOT / room).rglob("*") if path.suffix in CITING]
+    cited = [
+        path.name for path in files if re.search(r"(?<!/)\bsources\.md\b|\bsemantics [A-Z]", path.read_text("utf-8"))
+    ]
+    assert cited == []

@@ -11,11 +11,15 @@ import click
 import typer
 
 from dagster_project import config as configuration
+from dagster_project.cli.diff_command import diff
 from dagster_project.cli.evaluate_command import evaluate_app
+from dagster_project.cli.export_command import export
 from dagster_project.cli.given import GIVEN, settings
+from dagster_project.cli.release_command import release
 from dagster_project.cli.report_command import report_app
 from dagster_project.cli.review_command import review_app
 from dagster_project.cli.run_command import run
+from dagster_project.cli.sample_command import sample
 from dagster_project.cli.terminal import hand_over, hand_over_json, say
 from dagster_project.errors import GristmillError, one_line
 from dagster_project.lake.lock import keep_private
@@ -57,7 +61,7 @@ def demo(
         typer.Option("--if-no-sources", help="Only if there is no source at all, configured or in the usual place."),
     ] = False,
 ) -> None:
-    """Write demo source databases of all five systems under <home>/sources; never over a file it did not write itself."""
+    """Write demo source databases of all systems under <home>/sources; never over a file it did not write itself."""
     from dagster_project.demo.all_systems import is_wanted, write_demo
 
     chosen = settings()
@@ -66,6 +70,10 @@ def demo(
 
 
 app.command()(run)
+app.command()(release)
+app.command()(diff)
+app.command()(export)
+app.command()(sample)
 
 
 @app.command()
@@ -98,12 +106,12 @@ def show_config(as_json: Annotated[bool, typer.Option("--json", help="For progra
 
 @app.command()
 def stats(
-    system: Annotated[str, typer.Option(help=", ".join(configuration.SYSTEMS))] = "feedback",
+    system: Annotated[str, typer.Option(help=", ".join(configuration.SYSTEMS))] = configuration.SYSTEMS[0],
     as_json: Annotated[bool, typer.Option("--json", help="Of feedback exactly seed 0's `stats` object.")] = False,
 ) -> None:
     """The figures of a system as its document names them; of feedback those of GET /api/feedback/stats."""
+    from dagster_project.lookups.figures_text import figure_lines
     from dagster_project.lookups.questions import stats as look
-    from dagster_project.lookups.system_stats import figure_lines
 
     if system not in configuration.SYSTEMS:
         raise GristmillError(f"--system must be one of {', '.join(configuration.SYSTEMS)}, not {system!r}")
@@ -162,7 +170,7 @@ def why(
 ) -> None:
     """Everything that touched a feedback row or a training example."""
     from dagster_project.lookups.questions import why as look
-    from dagster_project.lookups.stories import tell
+    from dagster_project.lookups.why_text import tell
 
     found = look(settings(), wanted)
     if as_json:
@@ -172,13 +180,15 @@ def why(
 
 
 @app.command()
-def writeback(release: Annotated[str | None, typer.Option(help="Which release; default the newest.")] = None) -> None:
+def writeback(
+    named: Annotated[str | None, typer.Option("--release", help="Which release; default the newest.")] = None,
+) -> None:
     """Mark in the sources what a release contains: feedback rows that left, distilled examples as we judge them."""
     from dagster_project.registry import open_run
     from dagster_project.writeback.marking import write_back
 
     with open_run(settings()) as mill:
-        done = write_back(mill, release)
+        done = write_back(mill, named)
     for line in done.missing:
         say(f"left alone, {line}")
     for key in done.total.changed_since:
@@ -194,11 +204,13 @@ def writeback(release: Annotated[str | None, typer.Option(help="Which release; d
 @app.command()
 def dev(port: Annotated[int, typer.Option(help="On 127.0.0.1.")] = 3000) -> None:
     """Dagster's own web UI on this project. It has no authentication: it listens on 127.0.0.1 only."""
+    from dagster_project.orchestration.days import report_published_days
     from dagster_project.orchestration.history import end_killed_runs, history, history_folder
 
     chosen = settings()
     with history(chosen.home) as instance:
         end_killed_runs(instance, chosen.home, is_mine=False)
+        report_published_days(instance, chosen.home)
     environment = os.environ | {
         "DAGSTER_HOME": str(history_folder(chosen.home).absolute()),
         "GRISTMILL_HOME": str(chosen.home.absolute()),

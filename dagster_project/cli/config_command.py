@@ -4,6 +4,7 @@ import json
 import shutil
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,13 +36,25 @@ def _setting(key: str, said: Said, config: Config) -> dict[str, Any]:
     return {
         "key": key,
         "variable": setting.variable,
-        "value": str(value) if isinstance(value, Path) else value,
-        "default": setting.default,
+        "value": _plain(value),
+        "default": _plain(setting.default),
         "from": said.origin,
         "allowed": setting.allowed,
         "decides_outputs": setting.decides_outputs,
         "sentence": setting.sentence,
     }
+
+
+def _plain(value: Any) -> Any:
+    """As JSON has it, without what nobody said."""
+    if is_dataclass(value):
+        named = {f.name: _plain(getattr(value, f.name)) for f in fields(value)}
+        return {name: found for name, found in named.items() if found is not None}
+    if isinstance(value, Mapping):
+        return {key: _plain(found) for key, found in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(found) for found in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _source(system: str, said: Said, config: Config) -> dict[str, Any]:
@@ -63,7 +76,7 @@ def _file(file: SourceFile) -> dict[str, Any]:
         "is_there": None if file.address else is_there(file.path),
         "schema": file.schema,
         "label": None if place == UNREADABLE else file.label,  # it may be a piece of a password then
-        **{name: getattr(file, name) for name in OF_A_SOURCE},
+        **file.options,
     }
 
 
@@ -89,18 +102,21 @@ def _source_rows(source: Mapping[str, Any]) -> Iterator[Row]:
 
 
 def _place(file: Mapping[str, Any]) -> str:
-    said = [f"{name} {file[name]}" for name in ("schema", "tenant", "project") if file[name]]
-    if file["rating_scale"] != OF_A_SOURCE["rating_scale"].default:
-        said.append(f"rated {file['rating_scale']}")
+    said = [f"schema {file['schema']}"] if file["schema"] else []
+    said += [f"{name} {file[name]}" for name, setting in OF_A_SOURCE.items() if file[name] != setting.default]
     if file["is_there"] is False:
         said.append("not there")
     return file["place"] + (f" ({', '.join(said)})" if said else "")
 
 
 def _shown(value: Any) -> str:
-    """As it would be written in the environment."""
-    if value is None or value == {}:
+    """As it would be written in the environment; of what only a file can say, the names."""
+    if value is None or value in ({}, []):
         return "-"
+    if isinstance(value, list):
+        return ",".join(entry["name"] for entry in value)
+    if isinstance(value, Mapping) and all(isinstance(said, Mapping) for said in value.values()):
+        return "; ".join(f"{name}: {', '.join(said)}" for name, said in value.items())
     if isinstance(value, Mapping):
         return ",".join(f"{name}={share}" for name, share in value.items())
     return json.dumps(value) if isinstance(value, bool) or value == "" else str(value)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dagster_project.config import OF_A_RUN
+
 if TYPE_CHECKING:
     import polars as pl
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 evaluate_app = typer.Typer(help="Measure a detector on labels of your own.", no_args_is_help=True)
 LONGEST_SHOWN = 100
+MODEL: str = OF_A_RUN["similarity_model"].default
+THRESHOLD: float = OF_A_RUN["similarity_threshold"].default
 
 
 @evaluate_app.callback()
@@ -30,8 +34,8 @@ def implicit(
     mistakes: Annotated[int, typer.Option(min=0, help="How many of the surest mistakes to show.")] = 10,
     threshold: Annotated[
         float, typer.Option(min=0, max=1, help="Similarity above which a request is repeated.")
-    ] = 0.80,
-    model: Annotated[str, typer.Option(help="wordllama, or package.module:factory of your own.")] = "wordllama",
+    ] = THRESHOLD,
+    model: Annotated[str, typer.Option(help="wordllama, or package.module:factory of your own.")] = MODEL,
 ) -> None:
     """Implicit feedback: precision, recall and F1 per label and source, a confusion matrix, the worst mistakes."""
     from dagster_project.columns.similarity import load_model

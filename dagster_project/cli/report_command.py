@@ -41,7 +41,7 @@ def reactions(
         if turn is not None:
             raise GristmillError("--turn is a turn of a conversation: name it with --conversation")
         files = settings().sources.get("reactions", ())
-        configured = sorted({(file.tenant, file.project) for file in files}, key=str)
+        configured = sorted({(file.options["tenant"], file.options["project"]) for file in files}, key=str)
         found = look.conversations_in_period(_lake(), period, limit, cursor, configured)
         lines = _period_lines(found)
     else:
@@ -61,7 +61,7 @@ def session(
     as_json: Annotated[bool, typer.Option("--json", help="Exactly seed 0's object.")] = False,
 ) -> None:
     """All feedback of one session, as seed 0's GET /api/feedback/session/ID gives it."""
-    from dagster_project.systems.feedback.session_lookup import SAID, feedback_session
+    from dagster_project.systems.feedback.feedback_session import SAID, feedback_session
 
     found = feedback_session(_lake(), session_id)
     if as_json:
@@ -75,9 +75,9 @@ def session(
 
 
 def _lake() -> "Lake":
-    from dagster_project.lake.lake import published
+    from dagster_project.registry import published_lake
 
-    return published(settings().home)
+    return published_lake(settings().home)
 
 
 def _days(first: str | None, last: str | None) -> tuple[date, date]:

@@ -74,20 +74,20 @@ def review(context: typer.Context, reviewer: Reviewer = None) -> None:
 
 def _open_window(context: typer.Context, reviewer: str | None) -> None:
     from dagster_project.review.claims import Claims
-    from dagster_project.review.session import Session
+    from dagster_project.review.sitting import Sitting
     from dagster_project.review.terminal import check_terminal, review_in_terminal
 
     check_terminal()
     desk = open_desk(context, reviewer)
     with Claims(desk.home) as claims:
-        session = Session(desk.items, desk.decisions, desk.reviewer, desk.share, claims)
-        if not session.left:
+        sitting = Sitting(desk.items, desk.decisions, desk.reviewer, desk.share, claims)
+        if not sitting.left:
             typer.echo(f"nothing waits for {desk.reviewer}")
             return
-        code = review_in_terminal(session, " ".join(desk.decisions.problems()[:1]))
-    done = ", ".join(f"{count} {what}" for what, count in sorted(session.counts.items())) or "nothing decided"
+        code = review_in_terminal(sitting, " ".join(desk.decisions.problems()[:1]))
+    done = ", ".join(f"{count} {what}" for what, count in sorted(sitting.counts.items())) or "nothing decided"
     with suppress(OSError):  # the terminal may be gone
-        typer.echo(f"{done}; {session.left:,} left for {desk.reviewer}")
+        typer.echo(f"{done}; {sitting.left:,} left for {desk.reviewer}")
         sys.stdout.flush()
     raise typer.Exit(code)
 
@@ -122,10 +122,10 @@ def list_items(
 
 
 def _list_queue(queue: str, everything: bool, limit: int, as_json: bool) -> None:
-    from dagster_project.lake.lake import published
+    from dagster_project.registry import published_lake
     from dagster_project.review import settling
 
-    lake = published(settings().home)
+    lake = published_lake(settings().home)
     name = settling.check_queue(queue)
     rows = settling.waiting(lake, name) + (settling.settled(lake, name) if everything else [])
     if as_json:
@@ -157,10 +157,10 @@ def next_item(context: typer.Context, as_json: AsJson = False, reviewer: Reviewe
 
 
 def _next_of_queue(queue: str, as_json: bool) -> None:
-    from dagster_project.lake.lake import published
+    from dagster_project.registry import published_lake
     from dagster_project.review import settling
 
-    lake = published(settings().home)
+    lake = published_lake(settings().home)
     row = next(iter(settling.waiting(lake, settling.check_queue(queue))), None)
     if as_json:
         hand_over_json(row)
@@ -220,11 +220,11 @@ def reopen(context: typer.Context, ids: Ids, note: Note = "", reviewer: Reviewer
 
 
 def _settle(context: typer.Context, verb: str, ids: list[str], note: str, reviewer: str | None) -> None:
-    from dagster_project.lake.lake import published
+    from dagster_project.registry import published_lake
     from dagster_project.review import settling
     from dagster_project.review.desk import reviewer_name
 
-    lake = published(settings().home)
+    lake = published_lake(settings().home)
     name = reviewer_name(reviewer or (context.parent.params.get("reviewer") if context.parent else None))
     act, done = {"settle": (settling.settle, "settled"), "reopen": (settling.reopen, "reopened")}[verb]
     for feedback_id in act(lake, ids, note, name):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +10,7 @@ import typer
 
 from dagster_project.cli.given import settings
 from dagster_project.cli.terminal import say
-from dagster_project.config import Config
+from dagster_project.config import OF_A_RUN, Config
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lock import home_lock
 from dagster_project.run import nothing_new
@@ -17,9 +18,10 @@ from dagster_project.run.moments import parse_as_of, parse_day
 from dagster_project.run.record import drift_lines, put_down_nothing_new
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from dagster_project.intake.raw_tables import Account
+    from dagster_project.intake.account import Account
+    from dagster_project.intake.stage import Choice
     from dagster_project.run.mill_run import MillRun
 
 MOST_REASONS, MOST_DRIFT = 5, 5  # shown after a run
@@ -37,16 +39,20 @@ def run(
         ),
     ] = None,
     wait: Annotated[float, typer.Option(min=0, help="Seconds to wait for another run on this home.")] = 0,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=OF_A_RUN["workers"].most,
+            help="How many days are worked on at once; default: as many as there are cores.",
+        ),
+    ] = None,
 ) -> None:
     """Materialise everything for the days that changed, or for those given, and publish it."""
-    chosen = settings()
+    chosen = settings() if workers is None else replace(settings(), workers=workers)
     if not (from_ or to or full) and _is_nothing_new(chosen, as_of, wait):
         return
-    from dagster_project.cli.progress import progress
-    from dagster_project.contracts import pandera  # noqa: F401  no row is read where nothing can check it
     from dagster_project.intake.stage import Choice
-    from dagster_project.registry import open_run
-    from dagster_project.run.stop import STOP
 
     days = None
     if from_ or to:
@@ -55,13 +61,23 @@ def run(
             raise GristmillError(f"--from {days[0]} is after --to {days[1]}")
         if full:
             raise GristmillError("--full reads every day: leave out --from and --to")
-    choice = Choice(None if as_of is None else parse_as_of(as_of), full, days, wait)
+    carry_out(chosen, Choice(None if as_of is None else parse_as_of(as_of), full, days, wait))
+
+
+def carry_out(chosen: Config, choice: "Choice", finish: "Callable[[MillRun], None]" = lambda mill: None) -> None:
+    """A whole run, and what came of it in words. `finish` is called once it has published, while it still holds the home."""
+    from dagster_project.cli.progress import progress
+    from dagster_project.contracts import pandera  # noqa: F401  no row is read where nothing can check it
+    from dagster_project.registry import open_run
+    from dagster_project.run.stop import STOP
+
     with open_run(chosen, choice, started_by="command line") as mill, progress() as report:
         mill.report = report
         STOP.listen()
         # In a thread of its own: Dagster takes over the main thread's signals and would break off anywhere.
         with ThreadPoolExecutor(1) as executor:
             executor.submit(_materialise, mill).result()
+        finish(mill)
     _print_summary(mill)
     if alone := sorted({found.system for found in mill.missing if found.is_alone}):
         raise GristmillError(
@@ -75,8 +91,6 @@ def _is_nothing_new(config: Config, as_of: str | None, wait: float) -> bool:
     picture = nothing_new.latest(config.home)
     if picture is None:
         return False
-    if config.sources.get("conversations"):
-        from dagster_project.systems.conversations import turn_texts  # noqa: F401  says how their texts are looked at
     began = datetime.now(UTC)
     asked = None if as_of is None else parse_as_of(as_of)
     with home_lock(config.home, wait):
@@ -94,7 +108,7 @@ def _is_nothing_new(config: Config, as_of: str | None, wait: float) -> bool:
 def _materialise(mill: "MillRun") -> None:
     from dagster_project import definitions  # noqa: F401  where all steps are declared
     from dagster_project.orchestration.history import end_killed_runs, history
-    from dagster_project.orchestration.steps import run_whole
+    from dagster_project.orchestration.parts_of_runs import run_whole
 
     with history(mill.config.home) as instance:
         end_killed_runs(instance, mill.config.home, is_mine=True)
@@ -104,7 +118,6 @@ def _materialise(mill: "MillRun") -> None:
 def _print_summary(mill: "MillRun") -> None:
     from dagster_project.lookups.questions import quarantine
     from dagster_project.run.missing_files import told
-    from dagster_project.training.release import FORMATS, latest_release
 
     lake, accounts = mill.lake, mill.accounts
     published = "only its release" if mill.is_in_the_past else f"publication {lake.published.publication}"
@@ -131,12 +144,8 @@ def _print_summary(mill: "MillRun") -> None:
         say(f"  drift      and {len(mill.record.drift) - len(drift)} more: `gristmill status`")
     for check in mill.record.checks:
         say(f"  warning    {check.line()}")
-    partition = f"release_date={mill.release_date}"
-    for form in FORMATS:
-        files = lake.partitions(f"train__{form}")
-        rows = sum(file.rows for name, file in files.items() if name.startswith(f"{partition}/"))
-        say(f"  examples {rows:>9,}  {form}")
-    say(f"  release    {latest_release(lake.home / 'exports', mill.release_date)}")
+    for line in _release_lines(mill):
+        say(line)
     say(f"  warehouse  {lake.home / 'warehouse.duckdb'}")
     if not mill.is_in_the_past and (waiting := lake.rows("core__review_queue")):
         say(f"  review   {waiting:>9,}  wait for a person: `gristmill review`, or edit and import")
@@ -144,6 +153,23 @@ def _print_summary(mill: "MillRun") -> None:
     for system in sorted({table.split("__")[0] for table, account in accounts.items() if account.read}):
         say(f"  {system.removeprefix('raw_'):<13} " + _sum(a for t, a in accounts.items() if t.startswith(system)))
     say(_sum(accounts.values()))
+
+
+def _release_lines(mill: "MillRun") -> "Iterator[str]":
+    from dagster_project.lake.releases import newest_of
+    from dagster_project.training.release import FORMATS
+
+    lake, exports = mill.lake, mill.lake.home / "exports"
+    if not mill.makes_release:
+        standing = lake.published.release.get("name")
+        newest = f"the newest is {exports / standing}" if standing else "there is none yet"
+        yield f"  release    none was made (release_every = {mill.config.release_every}), {newest}: `gristmill release`"
+        return
+    for form in FORMATS:
+        files = lake.partitions(f"train__{form}")
+        rows = sum(file.rows for name, file in files.items() if name.startswith(f"release_date={mill.release_date}/"))
+        yield f"  examples {rows:>9,}  {form}"
+    yield f"  release    {exports / str(newest_of(lake.home, mill.release_date))}"
 
 
 def _sum(accounts: "Iterable[Account]") -> str:

@@ -92,3 +92,22 @@ def first_strings_after(arrays: pl.Series, prefix: str) -> pl.Series:
     """Of each JSON array what its first string with this prefix says behind it; null without one."""
     strings = "list_filter(json_extract_string(a, '$[*]'), x -> starts_with(x, " + f"'{prefix}'))"
     return _asked(arrays.to_frame("a"), {"found": f"substr({strings}[1], {len(prefix) + 1})"})["found"]
+
+
+def items_of(texts: pl.Series, keys: Sequence[str]) -> pl.DataFrame:
+    """`row` and `item` for every element of the arrays, in order. An object gives the first array it has under one of the
+    keys, else is its own single element. All texts must be JSON; of what is neither array nor object there is nothing."""
+    arrays = [f"when json_type(a, '$.{key}') = 'ARRAY' then json_extract(a, '$.{key}[*]')" for key in keys]
+    listed = f"""case json_type(a) when 'ARRAY' then json_extract(a, '$[*]')
+        when 'OBJECT' then case {" ".join(arrays)} else [a::json] end end"""
+    found = _asked(texts.to_frame("a"), {"items": f"({listed})::varchar[]"})
+    rows = found.with_row_index("row").filter(pl.col("items").list.len() > 0)
+    return rows.explode("items").rename({"items": "item"})
+
+
+def texts_in(arrays: pl.Series) -> pl.Series:
+    """The strings of JSON arrays, and of their objects what stands under `text`, one paragraph each. All must be JSON."""
+    text = "json_extract_string(x, case json_type(x) when 'VARCHAR' then '$' else '$.text' end)"
+    texts = f"list_transform(json_extract(a, '$[*]'), x -> {text})"
+    joined = f"array_to_string(list_filter({texts}, x -> x is not null), chr(10) || chr(10))"
+    return _asked(arrays.to_frame("a"), {"found": f"coalesce({joined}, '')"})["found"]

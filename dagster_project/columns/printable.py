@@ -123,7 +123,7 @@ def _wrap_line(pieces: Line, cells: int) -> list[Line]:
     start = used = 0
     after_space = 0  # where the line could be broken
     for position, (cluster, width, _) in enumerate(drawn):
-        if used + width > cells and position > start and not cluster.isspace():
+        while used + width > cells and position > start and not cluster.isspace():
             end = after_space if after_space > start else position
             lines.append(_joined(drawn[start:end], cells))
             used = sum(earlier for _, earlier, _ in drawn[end:position])
@@ -153,3 +153,9 @@ def _joined(drawn: list[Drawn], cells: int) -> Line:
         drawn = drawn[:-1]
     grouped = groupby(drawn, key=itemgetter(2))
     return [Piece("".join(cluster for cluster, _, _ in part), style) for style, part in grouped]
+
+
+def short(text: str, width: int = 100) -> str:
+    """On one line, and not more of it than tells which text it is."""
+    folded = " ".join(text.split())
+    return folded if len(folded) <= width else folded[: width - 1] + "…"

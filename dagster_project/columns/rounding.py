@@ -54,6 +54,11 @@ def share(part: int, whole: int, decimals: int = 6) -> float:
     return (units if exact >= 0 else -units) / 10**decimals
 
 
+def rate(part: int, whole: int) -> float | None:
+    """part / whole; null of nothing."""
+    return share(part, whole) if whole else None
+
+
 def round_half_up(value: float, decimals: int = 6) -> float:
     """One double."""
     places = Decimal(repr(value)).quantize(Decimal(1).scaleb(-PLACES), ROUND_HALF_UP)

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
 DECIMALS = 4  # similarities are rounded before anything is compared with them (C2)
 LONGEST_TEXT = 2_000  # code points of a text that are looked at; what a message is about is said by then
 BATCH_TEXTS = 4_096
+SUMMED_TOGETHER = 16  # texts whose token vectors lie side by side at once: few enough for the processor's own cache
+# A word with the spaces before it, and what the tokenizer reads otherwise: its marks, and its own sign for a space.
+WORD = " +[^ ]*"
+CUT_WHOLE = ["<s>", "</s>", "<unk>", "▁"]
 
 
 @runtime_checkable
@@ -41,7 +45,8 @@ class WordLlama:
     """Averaged token vectors of 256 numbers; model and tokenizer lie in the wheel, nothing is downloaded.
 
     We average ourselves: the library pads a batch to its longest text, which costs time and lets a vector's last bits
-    depend on its neighbours.
+    depend on its neighbours. No token reaches over the space before a word, so a text's tokens are those of its words,
+    and each distinct word of a batch is cut into tokens once.
     """
 
     def __init__(self) -> None:
@@ -59,15 +64,42 @@ class WordLlama:
     def vectors(self, texts: Sequence[str]) -> "np.ndarray":
         np = self._numpy
         found = np.zeros((len(texts), self._tokens.shape[1]), dtype=np.float32)
-        encoded = self._tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-        ids = [text.ids for text in encoded]
-        lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
-        filled = lengths > 0
-        if filled.any():
-            flat = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(lengths.sum()))
-            starts = np.concatenate([[0], np.cumsum(lengths[filled])[:-1]])
-            found[filled] = np.add.reduceat(self._tokens[flat], starts, axis=0)
+        tokens, lengths = self.tokens(texts)
+        filled = np.nonzero(lengths)[0]
+        ends = np.cumsum(lengths[filled])
+        starts = ends - lengths[filled]
+        for first in range(0, len(filled), SUMMED_TOGETHER):
+            some = slice(first, first + SUMMED_TOGETHER)
+            begin, end = starts[first], ends[some][-1]
+            rows = self._tokens.take(tokens[begin:end], axis=0)
+            found[filled[some]] = np.add.reduceat(rows, starts[some] - begin, axis=0)
         return found
+
+    def tokens(self, texts: Sequence[str]) -> "tuple[np.ndarray, np.ndarray]":
+        """The tokens of all texts, one text after the other, and how many each has."""
+        np = self._numpy
+        text = pl.Series("text", texts, dtype=pl.String).to_frame()
+        is_whole = pl.col("text").str.contains_any(CUT_WHOLE) | pl.col("text").str.ends_with(" ")
+        words = pl.concat_str(pl.lit(" "), "text").str.extract_all(WORD).list.eval(pl.element().str.slice(1))
+        pieces = text.select(pl.when(is_whole).then(pl.concat_list("text")).otherwise(words).alias("piece"))
+        counts = pieces["piece"].list.len().to_numpy()
+        piece = pieces.explode("piece", empty_as_null=False)
+        distinct = piece.unique(maintain_order=True).with_row_index("place")
+        ids = [
+            cut.ids for cut in self._tokenizer.encode_batch_fast(distinct["piece"].to_list(), add_special_tokens=False)
+        ]
+        known_lengths = np.fromiter(map(len, ids), dtype=np.int64, count=len(ids))
+        known = np.fromiter(chain.from_iterable(ids), dtype=np.int64, count=int(known_lengths.sum()))
+        known_starts = np.cumsum(known_lengths) - known_lengths
+        places = piece.join(distinct, on="piece", how="left", maintain_order="left")["place"].to_numpy()
+        piece_lengths = known_lengths[places]
+        ends = np.cumsum(piece_lengths)
+        # of each token its place among the known ones: where its piece begins there, and how far into the piece it is
+        shifts = known_starts[places] - (ends - piece_lengths)
+        tokens = known[np.repeat(shifts, piece_lengths) + np.arange(piece_lengths.sum())]
+        totals = np.concatenate([[0], ends])
+        text_ends = np.cumsum(counts, dtype=np.int64)
+        return tokens, totals[text_ends] - totals[text_ends - counts]
 
 
 @cache
@@ -93,13 +125,13 @@ def unit_vectors(texts: pl.Series, model: TextModel) -> "np.ndarray":
     import numpy as np  # noqa: PLC0415
 
     cut = texts.fill_null("").str.head(LONGEST_TEXT)
-    parts = [
-        np.asarray(model.vectors(cut.slice(start, BATCH_TEXTS).to_list()), dtype=np.float64)
-        for start in range(0, len(cut), BATCH_TEXTS)
-    ]
-    vectors = np.concatenate(parts) if parts else np.zeros((0, 1))
-    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-    return vectors / np.where(lengths > 0, lengths, 1.0)[:, None]
+    parts = []
+    for start in range(0, len(cut), BATCH_TEXTS):
+        part = np.asarray(model.vectors(cut.slice(start, BATCH_TEXTS).to_list())).astype(np.float64)
+        lengths = np.sqrt(np.einsum("ij,ij->i", part, part))
+        part /= np.where(lengths > 0, lengths, 1.0)[:, None]
+        parts.append(part)
+    return np.concatenate(parts) if parts else np.zeros((0, 1))
 
 
 def similarities(first: pl.Series, second: pl.Series, model: TextModel) -> pl.Series:

@@ -5,7 +5,8 @@
 
 import polars as pl
 
-from dagster_project.columns.text_keys import SPACES
+from dagster_project.columns.spaces import SPACES
+from dagster_project.columns.words import filled
 
 # Fields of a JSONL record in order, per format; what follows is the same for all (T4).
 FIELDS = {
@@ -15,7 +16,7 @@ FIELDS = {
     "preference": ("prompt", "chosen", "rejected", "votes_for", "votes_against"),
     "unpaired": ("prompt", "completion", "label"),
 }
-IDENTITY = ("context", "id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
+IDENTITY = ("context", "id", "content_id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
 SPLITS = ("train", "validation", "test", "augmentation")
 
 
@@ -103,4 +104,4 @@ DISTILLATION: dict[str, tuple[pl.Expr, ...]] = {
 
 def context(column: str) -> pl.Expr:
     """A context without a word is none; it leaves as null."""
-    return pl.when(pl.col(column).str.strip_chars(SPACES) != "").then(pl.col(column)).alias("context")
+    return filled(column).alias("context")

@@ -4,12 +4,22 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from dagster_project.columns.text_keys import SPACES
+from dagster_project.columns.spaces import SPACES
 
 
-def word(column: str) -> pl.Expr:
+def word(column: str | pl.Series) -> pl.Expr:
     """A vocabulary's value as it is compared: trimmed, in lower case (G8)."""
-    return pl.col(column).str.strip_chars(SPACES).str.to_lowercase()
+    return _texts(column).str.strip_chars(SPACES).str.to_lowercase()
+
+
+def filled(column: str | pl.Series) -> pl.Expr:
+    """The text as it is, null where it is blank."""
+    text = _texts(column)
+    return pl.when(text.str.strip_chars(SPACES) != "").then(text)
+
+
+def _texts(column: str | pl.Series) -> pl.Expr:
+    return pl.col(column) if isinstance(column, str) else pl.lit(column)
 
 
 def known_or(column: str, known: tuple[str, ...], otherwise: str | None) -> pl.Expr:

@@ -1,7 +1,7 @@
 """Configuration: `gristmill.toml`, then `GRISTMILL_<KEY>` from the environment, then the command's own options.
 
 Every later stage gets a frozen `Config`. A setting is declared by its field here, or in `source_settings.py` if it is one of
-a source; nowhere else is there a list of them. Opens nothing but the file.
+a source; nowhere else is there a list of them. Opens nothing but the file, and the evaluation sets it names.
 """
 
 import hashlib
@@ -14,7 +14,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from dagster_project.config.evaluation_sets import EvaluationSet, evaluation_sets
 from dagster_project.config.reachable import is_there
+from dagster_project.config.recipes import Recipe, recipes
 from dagster_project.config.settings import (
     PREFIX,
     SHARE,
@@ -94,6 +96,15 @@ class Config:
     synthetic_pairs: bool = declared(  # D2
         False, "Whether pairs leave that the teacher wrote both sides of.", is_sql_parameter=True
     )
+    recipe: Mapping[str, Recipe] = declared(  # T1
+        {}, "What of a format's candidates leaves, `[recipe.<format>]` with rules; see below.", reader=recipes
+    )
+    decontaminate: tuple[EvaluationSet, ...] = declared(  # T1
+        (),
+        "Evaluation sets whose items no record may hold, `[[decontaminate]]` with `name` and `files`; see below.",
+        reader=evaluation_sets,
+        is_placed=True,
+    )
     review_corrections: bool = declared(  # D8
         False, "Whether a user's correction waits for a reviewer.", is_sql_parameter=True
     )
@@ -123,6 +134,22 @@ class Config:
     anonymity_k: int = declared(  # S6
         5, "So many users must share all that leaves of a session in the anonymised export.", bounds=(1, 1_000_000)
     )
+    release_every: str = declared(  # T5
+        "run",
+        "When runs make a release: each of them, the first after a week's end, or none (`gristmill release` does).",
+        words=("run", "week", "never"),
+        decides_outputs=False,
+    )
+    keep_releases: int = declared(  # T5
+        0,
+        "How many releases are kept, the newest, and all that were pinned or written back; 0: all of them.",
+        bounds=(0, 1_000_000),
+        decides_outputs=False,
+    )
+    licence: str = declared(
+        "", "Under what terms releases may be used, for their card: `cc-by-4.0`, or words of your own."
+    )
+    consent: str = declared("", "What the people behind the feedback agreed to, for the card of releases.")
     token_budget: int = declared(  # S6
         8000, "Tokens a context may have; utilisation is a share of it.", bounds=(1, 2**40)
     )
@@ -130,9 +157,28 @@ class Config:
         30.0, "How long to wait for a database somebody writes to.", bounds=(0, 86_400), decides_outputs=False
     )
     memory_limit_mb: int = declared(300, "Memory a query may take.", bounds=(64, 2**24), decides_outputs=False)
+    workers: int = declared(
+        0,
+        "How many days, or other parts of a table, are worked on at once; 0: as many as there are cores.",
+        bounds=(0, 1024),
+        decides_outputs=False,
+    )
     min_free_mb: int = declared(
         200, "Space that must be free on the home's disk before a run begins.", bounds=(0, 2**30), decides_outputs=False
     )
+    owner: str = declared(
+        "team:data-engineering",
+        "Who answers for the tables, for Dagster to show: an e-mail address, or a team.",
+        decides_outputs=False,
+    )
+
+    @property
+    def worker_count(self) -> int:
+        """How many `workers` that is on this machine: at least one. It decides how long a run takes, and nothing else."""
+        if self.workers:
+            return self.workers
+        # those this process may use, where the system can tell them from those there are
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
     def rules_hash(self) -> str:
         """Identity of the settings that decide what outputs hold (G12)."""
@@ -235,9 +281,11 @@ def _read_toml(file: Path) -> dict[str, Any]:
 
 def understood(said: Mapping[str, Said]) -> Config:
     """The configuration that was meant by all that was said."""
-    home = _home(said["home"])
+    home = home_said(said["home"])
     common = {name: said[name].value for name in OF_A_SOURCE}
-    common["rating_scale"] = OF_A_SOURCE["rating_scale"].parsed(common["rating_scale"])
+    for name, value in common.items():
+        if value != OF_A_SOURCE[name].default:
+            OF_A_SOURCE[name].parsed(value)
     sources, absent = {}, {}
     for system in SYSTEMS:
         named = said[system]
@@ -250,11 +298,16 @@ def understood(said: Mapping[str, Said]) -> Config:
             entries = separate(named.value) if is_variable else named.value
             sources[system] = source_files(system, entries, named.base, common)
     taken_out = frozenset(system for system in SYSTEMS if system not in absent and not sources[system])
-    others = {name: setting.parsed(said[name].value) for name, setting in OF_A_RUN.items() if name != "home"}
+    others = {
+        name: setting.parsed(said[name].value, base=said[name].base)
+        for name, setting in OF_A_RUN.items()
+        if name != "home"
+    }
     return Config(home, sources, absent, taken_out, **others)
 
 
-def _home(said: Said) -> Path:
+def home_said(said: Said) -> Path:
+    """The home, which can be told also where other settings are wrong."""
     if not isinstance(said.value, str | Path) or not said.value:
         raise GristmillError(f"home must be a path, not {said.value!r}")
     return said.base / expanded(Path(said.value), "home")

@@ -1,7 +1,7 @@
-"""What a setting is. Each is declared once, as a field of `Config` or `SourceFile`, and all else comes from there: its key and
+"""What a setting is. Each is declared once, as a field of `Config` or an option of a system, and all else comes from there: its key and
 its environment variable, what it may be, the hash of the rules, the parameters of SQL files, `gristmill config`, the README.
 
-The settings themselves stand where their values are held, in `config.py` and `source_settings.py`.
+The settings themselves stand where their values are held, in `config/__init__.py`, `source_settings.py` and `systems/<name>/system.toml`.
 """
 
 import math
@@ -31,13 +31,18 @@ class Setting:
     bounds: tuple[float, float] | None = None
     words: tuple[str, ...] = ()
     not_zero_because: str = ""
-    reader: Callable[[Any], Any] | None = None  # of what is neither a number nor a text
+    reader: Callable[..., Any] | None = None  # of what is neither a number nor a text
     is_in_file: bool = True  # false: only the environment can say it
+    is_placed: bool = False  # its reader is told what paths are relative to, too
 
     @property
     def variable(self) -> str:
         """Its name in the environment."""
         return PREFIX + self.name.upper()
+
+    @property
+    def most(self) -> float | None:
+        return self.bounds[1] if self.bounds else None
 
     @property
     def allowed(self) -> str:
@@ -54,10 +59,10 @@ class Setting:
         """An empty variable names no place and no word; as a text it is one, and as a number a mistake."""
         return variable is None or (not variable and (self.kind in (Path, tuple) or bool(self.words)))
 
-    def parsed(self, value: Any, key: str | None = None) -> Any:
+    def parsed(self, value: Any, key: str | None = None, base: Path = Path()) -> Any:
         """The value a file or a variable means; what it may not be is a one-line error that names `key`."""
         if self.reader:
-            return self.reader(value)
+            return self.reader(value, base) if self.is_placed else self.reader(value)
         key = key or self.name
         if self.words:
             if value not in self.words:
@@ -83,9 +88,10 @@ def declared(default: Any, sentence: str, **more: Any) -> Any:
     return field(default=default, metadata=about(sentence, **more))
 
 
-def derived(*, decides_outputs: bool, **more: Any) -> Any:
-    """A field that no setting sets as such: it is found out from them. `more` are those of `dataclasses.field`."""
-    return field(metadata={"decides_outputs": decides_outputs}, **more)
+def derived(*, decides_outputs: bool, are_parts: bool = False, **more: Any) -> Any:
+    """A field that no setting sets as such: it is found out from them. Where it `are_parts` of what has it, a mapping, each
+    counts like a field of its own. `more` are those of `dataclasses.field`."""
+    return field(metadata={"decides_outputs": decides_outputs, "are_parts": are_parts}, **more)
 
 
 def settings_of(holder: type) -> dict[str, Setting]:
@@ -102,7 +108,11 @@ def _setting(found: Field[Any]) -> Setting:
 def deciding(value: Any) -> Any:
     """What of a value decides outputs, as JSON has it. Files keep their order: it decides conflicts (F3)."""
     if is_dataclass(value):
-        return {f.name: deciding(getattr(value, f.name)) for f in fields(value) if f.metadata["decides_outputs"]}
+        found: dict[str, Any] = {}
+        for f in (f for f in fields(value) if f.metadata["decides_outputs"]):
+            said = deciding(getattr(value, f.name))
+            found |= said if f.metadata.get("are_parts") else {f.name: said}
+        return found
     if isinstance(value, Mapping):
         return {key: deciding(found) for key, found in value.items()}
     return [deciding(found) for found in value] if isinstance(value, tuple) else value

@@ -8,19 +8,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from dagster_project.config.settings import Setting, declared, derived, settings_of
+from dagster_project.config.settings import Setting, derived
+from dagster_project.config.system_facts import FACTS
 from dagster_project.errors import GristmillError
 
-SOURCE_SENTENCES = {
-    "feedback": "Where users' feedback is read from.",
-    "distillation": "Where answers distilled from a teacher are read from.",
-    "conversations": "Where turns are read from; transcripts and turn folders are looked for beside it.",
-    "reactions": "Where reactions to messages are read from; each with its tenant and project.",
-    "sessions": "Where AI sessions are read from.",
-}
-SYSTEMS = tuple(SOURCE_SENTENCES)
+SYSTEMS = tuple(FACTS)
 POSTGRES = ("postgresql://", "postgres://")
-PLACES = {"reactions": ("tenant", "project")}  # what a source must be told besides where it is
+SCHEMES = ("postgresql", "postgres", "sqlite", "file")  # of the kinds of databases that `databases/opening.py` opens
 # What looks like the address of a database and is none we know may hold a password: it is refused and never repeated.
 ADDRESS = re.compile(r"\s*([a-z][a-z0-9+.-]*)://", re.IGNORECASE)
 KEYWORDS = re.compile(r"\b(?:password|host|dbname)\s*=", re.IGNORECASE)
@@ -33,27 +27,32 @@ class SourceFile:
     """One database of a system. Several of them are united by key; their order decides conflicts (F3).
 
     `label` is what `source_file` says in the tables: the file's name, with its folder only where two share a name, so
-    that moving a database to another folder changes no output. What is a setting here may be said of all sources, or in
-    the table of one.
+    that moving a database to another folder changes no output. `options` are what systems declare in their `system.toml`:
+    each is a setting that may be said of all sources, or in the table of one of its system's.
     """
 
     path: Path = field(metadata={"decides_outputs": False})
-    rating_scale: str = declared(
-        "thumbs", "What ratings are in sources that say nothing else: thumbs, or one to five.", words=("thumbs", "five")
-    )
     label: str = derived(decides_outputs=True, default="")
+    options: Mapping[str, str | None] = derived(
+        decides_outputs=True,
+        are_parts=True,
+        default_factory=lambda: {name: s.default for name, s in OF_A_SOURCE.items()},
+    )
     # Of a Postgres database; holds its password, so never shown.
     address: str | None = derived(decides_outputs=False, default=None, repr=False)
     schema: str | None = derived(decides_outputs=False, default=None)  # in that database; its label tells
-    tenant: str | None = declared(None, "Whose reactions these are, where their source does not say it.")
-    project: str | None = declared(None, "Of which project they are, likewise.")
     order: int = derived(decides_outputs=False, default=0, compare=False)  # among its system's files
 
 
-OF_A_SOURCE = settings_of(SourceFile)
+OF_A_SOURCE = {
+    name: Setting(
+        name, str, said.get("default"), said["sentence"], decides_outputs=True, words=tuple(said.get("words", ()))
+    )
+    for facts in FACTS.values()
+    for name, said in facts.options.items()
+}
 SOURCES = {
-    system: Setting(system, tuple, None, sentence, decides_outputs=True)
-    for system, sentence in SOURCE_SENTENCES.items()
+    system: Setting(system, tuple, None, facts.sentence, decides_outputs=True) for system, facts in FACTS.items()
 }
 
 
@@ -82,7 +81,7 @@ def source_files(system: str, entries: Any, base: Path, common: Mapping[str, Any
         if not isinstance(table, dict) or not isinstance(table.get("uri"), str | list):
             shown = sorted(entry) if isinstance(entry, dict) else type(entry).__name__
             raise GristmillError(f"source {system!r}: expected a path or a table with `uri`, found {shown!r}")
-        if unknown := sorted(set(table) - {"uri", "rating_scale", "schema", *PLACES.get(system, ())}):
+        if unknown := sorted(set(table) - {"uri", "schema", *FACTS[system].options}):
             raise GristmillError(f"source {system!r}: unknown key {unknown[0]!r}")
         uris = [table["uri"]] if isinstance(table["uri"], str) else table["uri"]
         if not all(isinstance(uri, str) for uri in uris):
@@ -104,15 +103,17 @@ def source_files(system: str, entries: Any, base: Path, common: Mapping[str, Any
 
 
 def _source_file(system: str, uri: str, base: Path, said: Mapping[str, Any]) -> SourceFile:
-    places: dict[str, Any] = {name: said.get(name) for name in PLACES.get(system, ())}
-    for name, value in {**places, "schema": said.get("schema")}.items():
+    own = FACTS[system].options
+    options: dict[str, Any] = {name: said[name] if name in own else s.default for name, s in OF_A_SOURCE.items()}
+    for name, value in {**options, "schema": said.get("schema")}.items():
         if value is not None and not (isinstance(value, str) and value):
             raise GristmillError(f"source {system!r}: {name} must be a text, not {value!r}")
-    scale = OF_A_SOURCE["rating_scale"].parsed(said["rating_scale"], f"{system}.rating_scale")
+        if name in own and value is not None:
+            OF_A_SOURCE[name].parsed(value, f"{system}.{name}")
     scheme = ADDRESS.match(uri)
     if KEYWORDS.search(uri) and not scheme:
         raise GristmillError(f"source {system!r}: write the database's address as postgresql://user@host:port/database")
-    if scheme and scheme[1].lower() not in ("postgresql", "postgres", "sqlite", "file"):
+    if scheme and scheme[1].lower() not in SCHEMES:
         raise GristmillError(
             f"source {system!r}: unknown kind of address {scheme[1]!r}://; use a path or postgresql://..."
         )
@@ -120,12 +121,12 @@ def _source_file(system: str, uri: str, base: Path, said: Mapping[str, Any]) -> 
         uri = f"postgresql://{uri[scheme.end() :].strip()}"
     if not uri.startswith(POSTGRES):
         path = base / _path(uri)
-        return SourceFile(path, scale, path.name, **places)
-    schema = said.get("schema")
-    if schema is None and all(places.values()) and places:
-        schema = "kdcube_" + "_".join(str(place) for place in places.values())  # sources.md, reactions
+        return SourceFile(path, path.name, options)
+    schema, usual = said.get("schema"), FACTS[system].postgres_schema
+    if schema is None and usual and all(options[name] for name in own):
+        schema = usual.format(**options)
     database = unquote(urlsplit(uri).path.strip("/")) or "postgres"
-    return SourceFile(Path(database), scale, f"{database}.{schema or 'public'}", uri, schema, **places)
+    return SourceFile(Path(database), f"{database}.{schema or 'public'}", options, uri, schema)
 
 
 def _path(uri: str) -> Path:

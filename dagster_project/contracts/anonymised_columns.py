@@ -30,4 +30,5 @@ ANONYMISED_COLUMNS: dict[str, Meaning] = {
         pl.Float64, "of 100, the lower end of its third; null where unknown or removed (seed 4, S6)", least=0, most=100
     ),
 }
-RATING = one_of(("positive", "negative", "skipped"), "what the user thought of the session (seed 4)")
+RATINGS = ("positive", "negative", "skipped")
+RATING = one_of(RATINGS, "what the user thought of the session (seed 4)")

@@ -1,7 +1,8 @@
 """A table's contract: its columns come from the glossary; they make a Parquet layout and, in `engines/checked_tables.py`, a schema."""
 
+import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import polars as pl
@@ -30,8 +31,16 @@ class Table:
     grain: tuple[str, ...]
     layout: str
     is_by_day: bool = False
+    is_view: bool = (
+        False  # its query is kept instead of its rows: what depends on as_of alone is computed where it is read
+    )
+    view: str | None = None  # what analysts call it in the warehouse, beside its name
+    is_in_warehouse: bool = False  # its rows lie in the warehouse's own file, as those of all metrics do
+    empty_without: tuple[str, ...] = ()  # where none of these inputs has a row, its query would look for nothing
     unchecked: tuple[str, ...] = ()  # columns whose values are kept as the source has them, whatever the glossary says
-    own: Mapping[str, Meaning] = field(default_factory=dict)  # columns that mean something else here than elsewhere
+    own: Mapping[str, Meaning] = field(
+        default_factory=dict
+    )  # columns only its system has, or that mean something else here
 
     @cached_property
     def columns(self) -> dict[str, bool]:
@@ -73,8 +82,29 @@ class Table:
             },
         )
 
+    @cached_property
+    def digest(self) -> str:
+        """Its identity: another one, and whatever was made to it is made again (G12)."""
+        said = (
+            self.name,
+            self.description,
+            self.grain,
+            self.layout,
+            self.is_by_day,
+            self.is_view,
+            self.empty_without,
+            self.unchecked,
+            self.meanings,
+        )
+        return hashlib.sha256(repr(said).encode()).hexdigest()[:16]
+
     def empty(self) -> pl.DataFrame:
         return pl.DataFrame(schema=self.polars_schema)
+
+
+def by_name(columns: Mapping[str, Meaning], *tables: Table) -> dict[str, Table]:
+    """A system's tables, which look a column up among the system's own before they do in the glossary."""
+    return {table.name: replace(table, own={**columns, **table.own}) for table in tables}
 
 
 def _duckdb_type(dtype: pl.DataType) -> str:

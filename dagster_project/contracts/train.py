@@ -9,42 +9,44 @@ ANONYMIZED = "contextCategories tokenBudgetUtilization? rating errorCategories q
 ANONYMIZED_FEEDBACK = Table(
     "anonymized_feedback", "One rated session.", ("rating",), ANONYMIZED, own={**ANONYMISED_COLUMNS, "rating": RATING}
 )
-IDENTITY = "id source origin_ids prompt_key split quality_weight base_weight tier domain release_date"
+IDENTITY = (
+    "id content_id source origin_ids prompt_key split quality_weight base_weight tier domain release release_date"
+)
 OWN = {"split": RECORD_SPLIT}
 
 ALL = (
     Table(
         "train__instruction",
         "One instruction example: a question and an answer people liked.",
-        ("release_date", "id"),
+        ("release", "id"),
         f"instruction input output context? {IDENTITY}",
         own=OWN,
     ),
     Table(
         "train__cot",
         "One example of reasoning: a question and the teacher's answer with its steps.",
-        ("release_date", "id"),
+        ("release", "id"),
         f"instruction input output context? {IDENTITY}",
         own=OWN,
     ),
     Table(
         "train__correction",
         "One correction example: an answer, what was wrong with it, and the corrected one.",
-        ("release_date", "id"),
+        ("release", "id"),
         f"instruction input output error_type? context? {IDENTITY}",
         own=OWN,
     ),
     Table(
         "train__preference",
         "One preference pair: a better and a worse answer to the same prompt.",
-        ("release_date", "id"),
+        ("release", "id"),
         f"prompt chosen rejected votes_for? votes_against? context? {IDENTITY}",
         own=OWN,
     ),
     Table(
         "train__unpaired",
         "One answer with a thumb: what KTO trainers take.",
-        ("release_date", "id"),
+        ("release", "id"),
         f"prompt completion label context? {IDENTITY}",
         own=OWN,
     ),

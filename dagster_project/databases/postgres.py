@@ -1,4 +1,4 @@
-"""A Postgres schema as a source: typed frames from one read-only transaction, in the shape `extract.py` gives them (G5).
+"""A Postgres schema as a source: typed frames from one read-only transaction, in the shape `sqlite.py` gives them (G5).
 
 Everything is read in one repeatable-read transaction through cursors, so that rows can be looked up while a table is
 streaming and all of it is one state of the database. The search path is never trusted: every table is named with its
@@ -14,10 +14,11 @@ import polars as pl
 
 from dagster_project.columns.instants import EPOCH, day_numbers, epoch_seconds
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases.look_cache import Look, LookCache
-from dagster_project.databases.postgres_session import Session
+from dagster_project.databases.fingerprint_cache import FingerprintCache, Fingerprints
+from dagster_project.databases.postgres_connection import PostgresConnection
 from dagster_project.databases.postgres_tables import Table, look_up
 from dagster_project.databases.postgres_values import decoded, json_object, json_value, literal
+from dagster_project.databases.source_database import BUSY_TIMEOUT_SECONDS
 from dagster_project.databases.sqlite_values import FEW_COLUMNS, TableShape, batched, decode_or_mark
 from dagster_project.errors import GristmillError
 
@@ -30,13 +31,13 @@ EMPTY_LOOK = pl.DataFrame(schema=dict.fromkeys(("day", "rows", "lowest", "highes
 class PostgresDatabase:
     """One schema of a Postgres database inside one read-only transaction (G4)."""
 
-    def __init__(self, uri: str, schema: str | None = None, busy_timeout_seconds: float = 30.0) -> None:
+    def __init__(self, uri: str, schema: str | None = None, busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS) -> None:
         self.schema = schema or DEFAULT_SCHEMA
         self.identity: list[int] = []  # nothing tells from outside whether a database changed
         self._tables: dict[str, Table] = {}
         self._undated: dict[str, list[int]] = {}
-        self._session = Session(uri, busy_timeout_seconds)
-        self.path = self._session.path
+        self._connection = PostgresConnection(uri, busy_timeout_seconds)
+        self.path = self._connection.path
         try:
             self._names = self._table_names()
         except BaseException:
@@ -46,7 +47,7 @@ class PostgresDatabase:
 
     def _table_names(self) -> dict[str, str]:
         """The schema's tables by their names in lower case. Where two differ in case only, ours is the one in lower case."""
-        schemas = self._session.rows(
+        schemas = self._connection.rows(
             "select oid::int8 as oid, has_schema_privilege(oid, 'usage') as is_open from pg_namespace "
             f"where nspname = {literal(self.schema)}"
         )
@@ -54,7 +55,7 @@ class PostgresDatabase:
             raise GristmillError(f"source {self.path} has no schema {self.schema!r}")
         if not schemas[0]["is_open"]:
             raise GristmillError(f"source {self.path} does not let this user into schema {self.schema!r}")
-        found = self._session.rows(
+        found = self._connection.rows(
             "select relname::text as name from pg_class where relkind in ('r', 'p', 'v', 'm', 'f') "
             f"and relnamespace = {schemas[0]['oid']} order by relname"
         )
@@ -74,7 +75,7 @@ class PostgresDatabase:
 
     def close(self) -> None:
         """End the read transaction. May be called twice."""
-        self._session.close()
+        self._connection.close()
 
     def shape(self, spec: TableSpec) -> TableShape:
         """The table's columns against the expected ones. A missing table or required column ends the run (G5)."""
@@ -85,7 +86,12 @@ class PostgresDatabase:
             if spec.name not in self.tables:
                 raise GristmillError(f"{self.path} has no table {spec.name!r} in schema {self.schema!r}")
             self._tables[_key(spec)] = look_up(
-                spec, self.schema, self._names[spec.name], self.path, self._session.has_raw_text, self._session.rows
+                spec,
+                self.schema,
+                self._names[spec.name],
+                self.path,
+                self._connection.has_raw_text,
+                self._connection.rows,
             )
         return self._tables[_key(spec)]
 
@@ -106,11 +112,13 @@ class PostgresDatabase:
             f"mod(sum(digest), {DIGEST_SIZE})::int8 as digest from (select {table.rowid.sql} as rowid, "
             f"{table.day} as day, {digest} {self._from(spec)} offset 0) t group by day order by day nulls last"
         )
-        found = pl.concat([EMPTY_LOOK, *self._session.stream(query)])
+        found = pl.concat([EMPTY_LOOK, *self._connection.stream(query)])
         self._undated[_key(spec)] = []
         if spec.event_time and found["day"].null_count():
             undated = f"select {table.rowid.sql} as rowid {self._from(spec, f'({table.day}) is null')}"
-            self._undated[_key(spec)] = [rowid for batch in self._session.stream(undated) for rowid in batch["rowid"]]
+            self._undated[_key(spec)] = [
+                rowid for batch in self._connection.stream(undated) for rowid in batch["rowid"]
+            ]
         return found
 
     def _fingerprints_of_texts(self, spec: TableSpec, table: Table, digest: str) -> pl.DataFrame:
@@ -119,8 +127,8 @@ class PostgresDatabase:
         moment = table.readings[spec.event_time].value
         query = f"select {table.rowid.sql} as rowid, {moment} as moment, {digest} {self._from(spec)}"
         partial, undated = [EMPTY_LOOK], []
-        for batch in self._session.stream(query, SCAN_BATCH_ROWS):
-            moments = decode_or_mark(batch, "moment")["moment"] if self._session.has_raw_text else batch["moment"]
+        for batch in self._connection.stream(query, SCAN_BATCH_ROWS):
+            moments = decode_or_mark(batch, "moment")["moment"] if self._connection.has_raw_text else batch["moment"]
             placed = batch.with_columns(day_numbers(pl.lit(epoch_seconds(moments))).alias("day"))
             undated += placed.filter(pl.col("day").is_null())["rowid"].to_list()
             partial.append(
@@ -139,10 +147,10 @@ class PostgresDatabase:
             .sort("day", nulls_last=True)
         )
 
-    def look(self, spec: TableSpec, cache: LookCache) -> Look:
+    def look(self, spec: TableSpec, cache: FingerprintCache) -> Fingerprints:
         """The fingerprints as plain rows. Never from the cache: no counter of Postgres's proves that nothing changed."""
         days = [list(row) for row in self.fingerprints(spec).iter_rows()]
-        return Look(days, self._undated[_key(spec)])
+        return Fingerprints(days, self._undated[_key(spec)])
 
     def undated_rowids(self, spec: TableSpec) -> list[int]:
         """The rows without a valid event time, noted when the fingerprints were taken in this transaction."""
@@ -178,10 +186,10 @@ class PostgresDatabase:
     def originals(self, spec: TableSpec, rowids: Sequence[int]) -> pl.DataFrame:
         """`source_rowid` and the row as stored, as JSON (G11); a rowid that is gone gives no row."""
         table = self._table(spec)
-        row = self._session.text(json_object(table.columns))
+        row = self._connection.text(json_object(table.columns))
         source = self._from(spec, table.rowid.among(rowids))
-        frames = list(self._session.stream(f"select {table.rowid.sql} as source_rowid, {row} as row {source}"))
-        if self._session.has_raw_text:
+        frames = list(self._connection.stream(f"select {table.rowid.sql} as source_rowid, {row} as row {source}"))
+        if self._connection.has_raw_text:
             frames = [decode_or_mark(frame, "row") for frame in frames]
         rows = pl.concat([pl.DataFrame(schema={"source_rowid": pl.Int64, "row": pl.String}), *frames])
         broken = rows.filter(pl.col("row").is_null())["source_rowid"].to_list()
@@ -195,11 +203,11 @@ class PostgresDatabase:
         original = {}
         for few in batched(table.columns, FEW_COLUMNS):
             values = ", ".join(
-                f"{self._session.text(json_value(column))} as v{n}, "
-                f"encode({self._session.text(f'{column.sql}::text')}, 'hex') as h{n}"
+                f"{self._connection.text(json_value(column))} as v{n}, "
+                f"encode({self._connection.text(f'{column.sql}::text')}, 'hex') as h{n}"
                 for n, column in enumerate(few)
             )
-            (row,) = self._session.rows(f"select {values} {self._from(spec, table.rowid.among([rowid]))}")
+            (row,) = self._connection.rows(f"select {values} {self._from(spec, table.rowid.among([rowid]))}")
             for n, column in enumerate(few):
                 try:
                     original[column.name] = json.loads(row[f"v{n}"].decode())
@@ -214,14 +222,14 @@ class PostgresDatabase:
         extra = "null::text"
         if unknown:
             is_there = " or ".join(f"{column.sql} is not null" for column in unknown)
-            extra = f"case when {is_there} then {self._session.text(json_object(unknown))} end"
+            extra = f"case when {is_there} then {self._connection.text(json_object(unknown))} end"
         selected = [
             f"{table.rowid.sql} as rowid",
             *(f"{how.value} as c{n}" for n, how in enumerate(table.readings.values())),
             *(f"{flag} as f{n}" for n, flag in enumerate(flags.values())),
             f"{extra} as extra",
         ]
-        for batch in self._session.stream(f"select {', '.join(selected)} {self._from(spec, *conditions)}"):
+        for batch in self._connection.stream(f"select {', '.join(selected)} {self._from(spec, *conditions)}"):
             yield decoded(batch, spec, table.readings, list(flags))
 
     def _from(self, spec: TableSpec, *conditions: str) -> str:

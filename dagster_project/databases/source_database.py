@@ -7,9 +7,12 @@ from typing import Protocol, Self
 
 import polars as pl
 
+from dagster_project.config import OF_A_RUN
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases.look_cache import Look, LookCache
+from dagster_project.databases.fingerprint_cache import FingerprintCache, Fingerprints
 from dagster_project.databases.sqlite_values import TableShape
+
+BUSY_TIMEOUT_SECONDS: float = OF_A_RUN["busy_timeout_seconds"].default
 
 
 class SourceDatabase(Protocol):
@@ -34,7 +37,7 @@ class SourceDatabase(Protocol):
 
     def fingerprints(self, spec: TableSpec) -> pl.DataFrame: ...
 
-    def look(self, spec: TableSpec, cache: LookCache) -> Look: ...
+    def look(self, spec: TableSpec, cache: FingerprintCache) -> Fingerprints: ...
 
     def undated_rowids(self, spec: TableSpec) -> list[int]: ...
 

@@ -4,7 +4,7 @@ SQLite columns hold any type, so reading is optimistic, then careful. The fast p
 expected types nailed down by typed rows in front; it fails loudly at the first value of another type, or its bytes do
 not validate as UTF-8. Then just that stretch is read again with `typeof()` beside each value, and reading goes on
 behind it. Both paths give the same columns: `source_rowid`, the expected ones, `extra` and `problems`.
-What the columns mean is in `sources/`; which rows are refused is in `quarantine.py`.
+What the columns mean is in `systems/<name>/source.py`; which rows are refused is in `schema.py` beside it.
 """
 
 import json
@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from dagster_project.columns.instants import EPOCH, day_numbers, epoch_seconds
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases.look_cache import Look, LookCache, identity
+from dagster_project.databases.fingerprint_cache import FingerprintCache, Fingerprints, identity
+from dagster_project.databases.source_database import BUSY_TIMEOUT_SECONDS
 from dagster_project.databases.sqlite_file import check_is_sqlite, check_is_whole, source_error
 from dagster_project.databases.sqlite_values import (
     FEW_COLUMNS,
@@ -54,7 +55,7 @@ CAREFUL_ROWS, MOST_CAREFUL_ROWS = 1_024, 16_384
 class SqliteDatabase:
     """One SQLite file inside one transaction. Never changes it unless opened as `writable` (G4, F10)."""
 
-    def __init__(self, path: Path, busy_timeout_seconds: float = 30.0, writable: bool = False) -> None:
+    def __init__(self, path: Path, busy_timeout_seconds: float = BUSY_TIMEOUT_SECONDS, writable: bool = False) -> None:
         self.path = path
         self._shapes: dict[str, TableShape] = {}
         self._undated: dict[str, list[int]] = {}
@@ -158,12 +159,12 @@ class SqliteDatabase:
             .sort("day", nulls_last=True)
         )
 
-    def look(self, spec: TableSpec, cache: LookCache) -> Look:
+    def look(self, spec: TableSpec, cache: FingerprintCache) -> Fingerprints:
         """The fingerprints as plain rows, from the cache where the file is as it was."""
         found = cache.get(self.path, spec)
         if found is None:
             days = [list(row) for row in self.fingerprints(spec).iter_rows()]
-            found = Look(days, self._undated[spec.reading], self.identity)
+            found = Fingerprints(days, self._undated[spec.reading], self.identity)
             cache.put(self.path, spec, found)
         self._undated[spec.reading] = found.undated
         return found

@@ -243,8 +243,8 @@ def load_library() -> Library:
         closers=tuple(phrases["questions"]["closers"]),
         related=tuple(phrases["answers"]["related"]),
         vague=tuple(phrases["answers"]["vague"]),
-        praise=tuple(phrases["reactions"]["praise"]),
-        complaint=tuple(phrases["reactions"]["complaint"]),
+        praise=tuple(phrases["remarks"]["praise"]),
+        complaint=tuple(phrases["remarks"]["complaint"]),
         inventions=Inventions(**{name: tuple(texts) for name, texts in phrases["incident"].items()}),
         private={
             domain: tuple(

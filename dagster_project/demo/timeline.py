@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime, timedelta
 from itertools import accumulate
 from random import Random
 
+LAST_DAY = date(2026, 1, 31)
 DAY = 86_400.0
 HOUR = 3_600.0
 # Activity per hour of the (UTC) day; nobody starts in the last hour, so no session runs into the next day unasked.
@@ -33,3 +34,13 @@ def start_times(count: int, days: int, last_day: date, rng: Random) -> list[floa
         slot = bisect_right(edges, draw) - 1
         times.append(origin + HOUR * (slot + (draw - edges[slot]) / weights[slot]))
     return times
+
+
+def new_id(rng: Random) -> str:
+    """Looks like the source's ids (the start of a hash); drawn, because hashing would cost more than the whole row."""
+    return f"{rng.getrandbits(64):016x}"
+
+
+def to_microseconds(seconds: float) -> float:
+    """Cut an instant to microseconds; `round` does the same at several times the cost."""
+    return int(seconds * 1e6) / 1e6

@@ -1,20 +1,24 @@
 """Find a .sql file, bind its inputs and parameters, run it in DuckDB, write or fetch the result.
 
 A file's header says what one row is, its grain, its inputs and its parameters; assets take their dependencies from
-there, so a query cannot read what it does not declare.
+there, so a query cannot read what it does not declare. An input `part as whole` stands in for the whole table, also for the
+views the query reads: where a question is about some of the rows, only those are weighed.
 
-Every file ends in an order by its whole grain, so that the rows of a table, and with them its bytes, do not depend on
-how many threads or how much memory the engine has.
+Every file of a stored table ends in an order by its whole grain, so that its rows, and with them its bytes, do not depend on
+how many threads or how much memory the engine has. A view has no order: nothing is written.
 """
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import duckdb
 import polars as pl
@@ -37,30 +41,60 @@ class Query:
     sql: str
     what: str
     grain: tuple[str, ...]
-    inputs: tuple[str, ...]
+    reads: Mapping[str, str]  # the name it reads a table by -> the table
     params: tuple[str, ...]
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        return tuple(self.reads.values())
 
     @property
     def hash(self) -> str:
         return hashlib.sha256(self.sql.encode()).hexdigest()[:16]
 
+    def filled_in(self, params: Mapping[str, Any]) -> str:
+        """Its text with the parameters' values in their places: a view cannot have any."""
+        return re.sub(r"\$([a-z_]+)", lambda found: _literal(params[found[1]]), self.sql)
+
 
 @cache
 def query(name: str) -> Query:
     """The query of a table or check, by its name."""
-    (path,) = SQL_FOLDER.glob(f"*/{name}.sql")
-    sql = path.read_text(encoding="utf-8")
+    return parsed(name, file_of(name).read_text(encoding="utf-8"))
+
+
+def parsed(name: str, sql: str) -> Query:
+    """A query from its text."""
     header = re.match(
         r"-- (?P<what>.+)\n-- grain: (?P<grain>.*)\n-- inputs: (?P<inputs>.*)\n-- params: (?P<params>.*)\n", sql
     )
     if header is None:
-        raise ValueError(f"{path.name}: the header must be four comment lines: what, grain, inputs, params")
+        raise ValueError(f"{name}.sql: the header must be four comment lines: what, grain, inputs, params")
 
     def names(field: str) -> tuple[str, ...]:
         words = (word.strip() for word in header[field].split(","))
         return tuple(word for word in words if word != "none")
 
-    return Query(name, sql, header["what"], names("grain"), names("inputs"), names("params"))
+    reads = {known_as or table: table for table, _, known_as in (word.partition(" as ") for word in names("inputs"))}
+    return Query(name, sql, header["what"], names("grain"), reads, names("params"))
+
+
+def _literal(value: Any) -> str:
+    """A value as portable SQL writes it."""
+    if isinstance(value, datetime):
+        return f"timestamptz '{value.isoformat(sep=' ')}'"
+    if isinstance(value, date):
+        return f"date '{value}'"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value!r}::double"
+    return str(value) if isinstance(value, int) else "'{}'".format(str(value).replace("'", "''"))
+
+
+def file_of(name: str) -> Path:
+    (path,) = SQL_FOLDER.glob(f"*/{name}.sql")
+    return path
 
 
 def checks_of(table: str) -> list[str]:
@@ -72,16 +106,22 @@ def checks_of(table: str) -> list[str]:
 def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory DuckDB that spills under staging and reaches neither the network nor a file outside the home."""
     lake.staging.mkdir(parents=True, exist_ok=True)
-    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(lake.staging / "duckdb")}
     try:
-        with duckdb.connect(config={**settings, "threads": THREADS}) as connection:
-            fence_in(connection, lake.home)
+        with _connection(lake, memory_limit_mb, lake.staging / "duckdb") as connection:
             yield connection
     except duckdb.OutOfMemoryException as error:
         raise GristmillError(
             f"memory_limit_mb = {memory_limit_mb} is too little for this much data: set it higher "
             "(gristmill.toml or GRISTMILL_MEMORY_LIMIT_MB); nothing was published"
         ) from error
+
+
+def _connection(lake: Lake, memory_limit_mb: int, spill: Path) -> duckdb.DuckDBPyConnection:
+    """`spill` is made when memory is full, and removed with the connection; the folder above it must be there."""
+    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(spill), "threads": THREADS}
+    connection = duckdb.connect(config=settings)
+    fence_in(connection, lake.home)
+    return connection
 
 
 def fence_in(connection: duckdb.DuckDBPyConnection, home: Path) -> None:
@@ -101,16 +141,46 @@ def fence_in(connection: duckdb.DuckDBPyConnection, home: Path) -> None:
         connection.execute(f"set {setting}")
 
 
+def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, reads: Mapping[str, str]) -> None:
+    """Make tables of the lake visible under the names they are read by; for views, also what they are made of."""
+    views = views_behind(lake, reads.values())
+    made_of = {name: table for view in views for name, table in _view(lake, view).reads.items()}
+    for name, table in (made_of | dict(reads)).items():
+        if table not in views:
+            relation(connection, lake, table).create_view(name, replace=True)
+    for view in views:
+        connection.execute(f"create or replace view {view} as {view_query(lake, view)}")
+
+
+def views_behind(lake: Lake, tables: Iterable[str]) -> list[str]:
+    """Those of the tables that are views, and the views they are made of, which come first."""
+    found: dict[str, None] = {}
+
+    def add(table: str) -> None:
+        if table in lake.catalog.views and table not in found:
+            for below in _view(lake, table).inputs:
+                add(below)
+            found[table] = None
+
+    for table in tables:
+        add(table)
+    return list(found)
+
+
+def _view(lake: Lake, view: str) -> Query:
+    return parsed(view, lake.catalog.views[view])
+
+
+def view_query(lake: Lake, view: str) -> str:
+    return f"select {TABLES[view].select_list} from ({lake.catalog.views[view]})"
+
+
 def relation(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
-    """A table of the lake: its files, or an empty table of the contract's shape."""
+    """The files of a table, or an empty table of the contract's shape."""
     files = [as_pattern(path) for path in lake.files(table)]
-    empty = TABLES[table].empty().to_arrow()
-    return connection.read_parquet(files, hive_partitioning=False) if files else connection.from_arrow(empty)
-
-
-def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> None:
-    """Make a table of the lake visible under its name."""
-    relation(connection, lake, table).create_view(table, replace=True)
+    if not files:
+        return connection.from_arrow(TABLES[table].empty().to_arrow())
+    return connection.read_parquet(files, hive_partitioning=False)
 
 
 def write(
@@ -119,8 +189,7 @@ def write(
     """Run a query straight into a Parquet file with these `columns`; returns its rows."""
     chosen = query(name)
     with engine(lake, memory_limit_mb) as connection:
-        for table in chosen.inputs:
-            bind(connection, lake, table)
+        bind(connection, lake, chosen.reads)
         target = str(file).replace("'", "''")
         copy = f"copy (select {columns} from ({chosen.sql})) to '{target}' ({PARQUET})"
         found = connection.execute(copy, {key: params[key] for key in chosen.params}).fetchone()
@@ -131,6 +200,28 @@ def fetch(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int
     """The rows of a query that gives few."""
     chosen = query(name)
     with engine(lake, memory_limit_mb) as connection:
-        for table in chosen.inputs:
-            bind(connection, lake, table)
+        bind(connection, lake, chosen.reads)
         return connection.sql(chosen.sql, params={key: params[key] for key in chosen.params}).pl()
+
+
+def stream(
+    lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 300, batch_rows: int = 50_000
+) -> Iterator[pl.DataFrame]:
+    """The rows of a query that gives many, some at a time."""
+    chosen = query(name)
+    with engine(lake, memory_limit_mb) as connection:
+        bind(connection, lake, chosen.reads)
+        found = connection.sql(chosen.sql, params={key: params[key] for key in chosen.params})
+        for batch in found.to_arrow_reader(batch_rows):
+            yield pl.DataFrame(batch)
+
+
+def view(lake: Lake, table: str, memory_limit_mb: int = 300) -> pl.LazyFrame:
+    """The rows of a view, computed when they are collected; what is asked of them goes into its query.
+
+    It spills where nobody sweeps: a run beside a reader sweeps staging, and a reader may not write to the home at all.
+    """
+    spill = Path(tempfile.gettempdir()) / f"gristmill-view-{uuid4().hex}"
+    connection = _connection(lake, memory_limit_mb, spill)  # lives as long as the frame does
+    bind(connection, lake, {table: table})
+    return connection.table(table).pl(lazy=True)

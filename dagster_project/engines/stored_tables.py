@@ -4,14 +4,18 @@ A call of Pandera costs the same for a row as for thousands: rows of several sma
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.table import Table
 from dagster_project.engines import queries
 from dagster_project.engines.checked_tables import check_file, checked
 from dagster_project.lake.lake import Lake
+from dagster_project.lake.parquet import TableWriter
 
 CHECKED_TOGETHER = 50_000  # rows, where they come in smaller pieces
 
@@ -29,18 +33,22 @@ def shaped(table: str, rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def without_long_texts(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with their long texts empty: what can be held of many, to be checked or counted."""
+    long_texts = pl.col(name for name, meaning in table.meanings.items() if meaning.is_long_text)
+    return rows.with_columns(pl.when(long_texts.is_not_null()).then(pl.lit("")).name.keep())
+
+
 class CheckedTogether:
     """Checks rows that are written in small pieces once there are many. Of long texts, which have no rule but not to be
     null, it keeps just whether they are."""
 
     def __init__(self, table: str) -> None:
         self._table = TABLES[table]
-        long_texts = pl.col(name for name, meaning in self._table.meanings.items() if meaning.is_long_text)
-        self._stand_ins = pl.when(long_texts.is_not_null()).then(pl.lit("")).name.keep()
         self._waiting: list[pl.DataFrame] = []
 
     def add(self, rows: pl.DataFrame) -> None:
-        self._waiting.append(rows.with_columns(self._stand_ins))
+        self._waiting.append(without_long_texts(self._table, rows))
         if sum(some.height for some in self._waiting) >= CHECKED_TOGETHER:
             self.finish()
 
@@ -60,10 +68,41 @@ def store(lake: Lake, table: str, batches: Iterable[pl.DataFrame], partition: st
     return writer.rows
 
 
+@dataclass(frozen=True)
+class WrittenFile:
+    """A finished file of a partition that the catalogue does not know yet."""
+
+    table: str
+    partition: str
+    file: Path
+    rows: int
+
+
 def store_days(lake: Lake, table: str, rows: pl.DataFrame) -> None:
     """Check rows of several whole days once, and write each day."""
+    take_over(lake, write_days(lake, table, rows))
+
+
+def write_days(lake: Lake, table: str, rows: pl.DataFrame) -> list[WrittenFile]:
+    """The same, but for the catalogue: that is not for many threads at once, and `take_over` tells it afterwards."""
+    written = []
     for (day,), day_rows in fit(table, rows).partition_by("event_date", as_dict=True, maintain_order=True).items():
-        write(lake, table, day_rows, f"event_date={day}")
+        partition = f"event_date={day}"
+        with writer(lake, table, partition) as file:
+            file.write(day_rows.to_arrow())
+        written.append(WrittenFile(table, partition, file.path, file.rows))
+    return written
+
+
+def writer(lake: Lake, table: str, partition: str) -> TableWriter:
+    """Writes the file of a partition; rows must have been checked, and the catalogue must be told."""
+    return TableWriter(lake.staged_file(table, partition), TABLES[table].file_layout)
+
+
+def take_over(lake: Lake, written: Iterable[WrittenFile]) -> None:
+    """Make finished files the content of their partitions."""
+    for found in written:
+        lake.adopt(found.table, found.partition, found.file, found.rows)
 
 
 def write(lake: Lake, table: str, fitted: pl.DataFrame, partition: str) -> None:

@@ -1,10 +1,11 @@
-"""Rows arrive in the order the source stores them and leave as whole days.
+"""Rows arrive in the order the source stores them and leave as whole days, or in pieces of a day too large for memory.
 
 The source has said how many rows each day has, so a day leaves as soon as it is complete: in a table that grows with
 time only a day or two wait at once. In any other order the waiting days are spilled to disk beyond a fixed budget.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
@@ -12,32 +13,63 @@ import polars as pl
 
 MEMORY_BUDGET_BYTES = 192 * 2**20
 GROUP_ROWS = 50_000  # what is checked at once: a call of Pandera costs 15 ms whatever the rows
+LARGE_DAY_ROWS, LARGE_DAY_BYTES = 100_000, 192 * 2**20  # beyond one of these a day leaves in pieces
+
+
+@dataclass(frozen=True)
+class LargeDay:
+    """All rows of one day, most of them on disk."""
+
+    day: date
+    parts: Sequence[Path | pl.DataFrame]
+
+    def pieces(self) -> Iterator[pl.DataFrame]:
+        """Its rows in the order they came, in groups of about GROUP_ROWS."""
+        waiting: list[pl.DataFrame] = []
+        for part in self.parts:
+            rows = part if isinstance(part, pl.DataFrame) else pl.read_ipc(part)
+            for some in rows.iter_slices(GROUP_ROWS):
+                waiting.append(some)
+                if sum(piece.height for piece in waiting) >= GROUP_ROWS:
+                    yield pl.concat(waiting, rechunk=True)
+                    waiting = []
+        if waiting:
+            yield pl.concat(waiting, rechunk=True)
 
 
 class DayBuffer:
-    """Give it frames with an `event_date`; take groups of whole days of about GROUP_ROWS rows (or one larger day)."""
+    """Give it frames with an `event_date`; take groups of whole days of about GROUP_ROWS rows, or one large day."""
 
     def __init__(self, expected_rows: Mapping[date, int], spill_folder: Path) -> None:
         self._missing = dict(expected_rows)
         self._waiting: dict[date, list[pl.DataFrame]] = {}
         self._waiting_bytes: dict[date, int] = {}
         self._spilled: dict[date, list[Path]] = {}
+        self._all_rows, self._all_bytes = dict(expected_rows), dict.fromkeys(expected_rows, 0)
         self._complete: list[pl.DataFrame] = []
         self._complete_rows = 0
         self._spill_folder = spill_folder
 
-    def add(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    def add(self, rows: pl.DataFrame) -> Iterator[pl.DataFrame | LargeDay]:
         """Take rows in; yields a group whenever enough whole days have come together."""
+        if rows.is_empty():
+            return
         for part in [rows] if rows["event_date"].n_unique() == 1 else rows.partition_by("event_date"):
             day_rows = part if part.height >= rows.height // 2 else _compact(part)
             day = day_rows["event_date"][0]
             self._waiting.setdefault(day, []).append(day_rows)
-            self._waiting_bytes[day] = self._waiting_bytes.get(day, 0) + int(day_rows.estimated_size())
+            size = int(day_rows.estimated_size())
+            self._waiting_bytes[day] = self._waiting_bytes.get(day, 0) + size
+            self._all_bytes[day] += size
             self._missing[day] -= day_rows.height
-            if self._missing[day] == 0:
-                self._finish(day)
-                if self._complete_rows >= GROUP_ROWS:
-                    yield self._take()
+            if self._missing[day]:
+                continue
+            if self._all_rows[day] > LARGE_DAY_ROWS or self._all_bytes[day] > LARGE_DAY_BYTES:
+                yield self._large(day)
+                continue
+            self._finish(day)
+            if self._complete_rows >= GROUP_ROWS:
+                yield self._take()
         while sum(self._waiting_bytes.values()) > MEMORY_BUDGET_BYTES:
             self._spill(max(self._waiting_bytes, key=lambda day: (self._waiting_bytes[day], day)))
 
@@ -55,6 +87,10 @@ class DayBuffer:
         self._waiting_bytes.pop(day)
         self._complete += parts
         self._complete_rows += sum(part.height for part in parts)
+
+    def _large(self, day: date) -> LargeDay:
+        self._waiting_bytes.pop(day)
+        return LargeDay(day, [*self._spilled.pop(day, []), *self._waiting.pop(day)])
 
     def _take(self) -> pl.DataFrame:
         group = pl.concat(self._complete, rechunk=True)

@@ -1,9 +1,7 @@
 """Refusals that other rows or tables decide. Set logic, beside the schemas, which judge one row at a time (G5).
 
-conflict:<key>        in every table: another row with this key counts instead (F3)
-orphan:response_id    feedback on a response the source does not know (F1)
-orphan:session_id     feedback on no session at all (S1)
-mismatch:tenant_id    feedback by another tenant than its session's (S1)
+In every table another row with the same key may count instead: `conflict:<key>` (F3). What else a row must be to other tables, a
+system's `schema.py` lists as relations.
 """
 
 from collections.abc import Sequence
@@ -13,8 +11,6 @@ import polars as pl
 
 from dagster_project.contracts.source_table import TableSpec
 
-ORPHAN_RESPONSE, ORPHAN_SESSION, OTHER_TENANT = "orphan:response_id", "orphan:session_id", "mismatch:tenant_id"
-
 
 @dataclass(frozen=True)
 class Relation:
@@ -22,21 +18,6 @@ class Relation:
 
     reason: str
     is_broken: pl.Expr
-
-
-def to_responses(known: pl.Series | None) -> list[Relation]:
-    """Feedback to the ids of the `responses` table; null where there is no such table."""
-    if known is None:
-        return []
-    is_told = pl.col("response_id").is_not_null() & (pl.col("response_id") != "")
-    return [Relation(ORPHAN_RESPONSE, is_told & ~pl.col("response_id").is_in(known.implode()))]
-
-
-# A session's feedback to the session: whether it is known, whose it is, and whether a sample would have it (S7).
-TO_SESSIONS = (
-    Relation(ORPHAN_SESSION, (pl.col("session_id") != "") & ~pl.col("is_known") & pl.col("is_in_sample")),
-    Relation(OTHER_TENANT, (pl.col("tenant_id") != "") & (pl.col("tenant_id") != pl.col("session_tenant_id"))),
-)
 
 
 def resolve_copies(
@@ -53,16 +34,7 @@ def resolve_copies(
     if not is_repeated.any():
         none = rows.clear()
         return rows, none.with_columns(conflict), none.with_columns(pl.lit(None, dtype=pl.Boolean).alias("is_of_kept"))
-    where_from = {
-        "source_file",
-        "source_rowid",
-        "file_order",
-        "repairs",
-        "is_written_back",
-        "filled_from",
-        *rewritten,
-    }
-    content = [name for name in rows.columns if name not in where_from and (compared is None or name in compared)]
+    content = [name for name in content_columns(rows, rewritten) if compared is None or name in compared]
     repeated = rows.filter(is_repeated).with_columns(pl.struct(content).hash().alias("content"))
     repeated = repeated.sort("occurred_at", "file_order", "source_rowid", descending=True, nulls_last=True)
     repeated = repeated.with_columns((pl.col("content") == pl.col("content").first().over(key)).alias("is_of_kept"))
@@ -71,3 +43,9 @@ def resolve_copies(
     is_latest = pl.col(key).is_first_distinct()
     kept = pl.concat([rows.filter(~is_repeated), distinct.filter(is_latest).drop("content")])
     return kept, distinct.filter(~is_latest).drop("content").with_columns(conflict), copies.drop("content")
+
+
+def content_columns(rows: pl.DataFrame, rewritten: Sequence[str]) -> list[str]:
+    """The columns in which two rows must agree to be one: all but where they are from and what the source rewrites (F3)."""
+    where_from = {"source_file", "source_rowid", "file_order", "repairs", "is_written_back", "filled_from", *rewritten}
+    return [name for name in rows.columns if name not in where_from]

@@ -1,25 +1,28 @@
 """What reading a source needs to know of the run it is part of: what was asked for, as_of, the open files, the lake."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal, Protocol
 
 from dagster_project.config import Config
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases.look_cache import LookCache
-from dagster_project.intake.days import OpenFile, Seen
+from dagster_project.databases.fingerprint_cache import FingerprintCache
+from dagster_project.intake.fingerprints import Seen
+from dagster_project.intake.open_files import OpenFile
 from dagster_project.lake.damage import Damage
 from dagster_project.lake.lake import Lake
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What the user asked of this run. Without days, semantics G7 decides what is read again."""
+    """What the user asked of this run. Without days, G7 decides what is read again."""
 
     as_of: datetime | Literal["now"] | None = None
     full: bool = False
     days: tuple[date, date] | None = None
     wait_seconds: float = 0.0
+    release: bool = False  # make a release, also where runs do not (T5)
 
     def includes(self, day: date) -> bool:
         """Whether this day was asked for."""
@@ -32,8 +35,10 @@ class Stage(Protocol):
     config: Config
     choice: Choice
     lake: Lake
-    looks: LookCache
+    fingerprint_cache: FingerprintCache
     damage: Damage
+    report: Callable[[str, int], None]
+    check_stop: Callable[[], None]  # raises where somebody asked the run to stop
 
     @property
     def as_of(self) -> datetime: ...

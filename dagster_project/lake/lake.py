@@ -39,7 +39,7 @@ from dagster_project.lake.placing import (
     write_atomically,
 )
 
-FORMAT = 2  # of the lake as a whole; higher where an older one's files cannot be read as ours any more
+FORMAT = 3  # of the lake as a whole; higher where an older one's files cannot be read as ours any more
 NO_DAY = "event_date=__HIVE_DEFAULT_PARTITION__"
 PART, CATALOG, WAREHOUSE = "part-0.parquet", "catalog.json", "warehouse.duckdb"
 # Folders of a home that may be links or mounts; each is written to by renames within itself.
@@ -64,9 +64,10 @@ class Catalog:
     as_of: str | None = None
     snapshot: int = 0  # the folder under snapshots/ that holds this publication
     tables: dict[str, dict[str, StoredFile]] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)  # view -> its query, parameters filled in
     inputs: dict[str, str] = field(default_factory=dict)  # derived table -> hash of what it was made from (G12)
     sources: dict[str, Any] = field(default_factory=dict)  # source table -> what each day looked like when read (G7)
-    release: dict[str, Any] = field(default_factory=dict)  # the newest release: name, folder, candidates
+    release: dict[str, Any] = field(default_factory=dict)  # the newest release: name, date, whether it is behind
     missing: dict[str, Any] = field(
         default_factory=dict
     )  # system -> source file -> the first publication without it (G13)
@@ -136,8 +137,10 @@ class Lake:
     def rows(self, table: str) -> int:
         return sum(entry.rows for entry in self.partitions(table).values())
 
-    def versions(self, table: str) -> list[tuple[str, int]]:
+    def versions(self, table: str) -> list[tuple[str, int | str]]:
         """Identity of a table's content for deciding whether what was made from it is still right."""
+        if table in self.catalog.views:
+            return [("", self.catalog.inputs[table])]
         return [(partition, entry.version) for partition, entry in self.partitions(table).items()]
 
     # --- writing -------------------------------------------------------------------------------------------------
@@ -173,6 +176,13 @@ class Lake:
             self.staged[table, partition] = file
         self.catalog.tables.setdefault(table, {})[partition] = entry
 
+    def keep(self, table: str, partition: str, as_table: str, as_partition: str) -> None:
+        """Give a published file a second place: its first is about to be written anew."""
+        target = self.staged_file(as_table, as_partition)
+        target.unlink(missing_ok=True)
+        _link(self.folder / table / partition / PART, target)
+        self.adopt(as_table, as_partition, target, self.published.tables[table][partition].rows)
+
     def drop(self, table: str, partition: str) -> None:
         self.staged.pop((table, partition), None)
         self.catalog.tables.get(table, {}).pop(partition, None)
@@ -189,7 +199,7 @@ class Lake:
         others = {name: files for name, files in self.published.tables.items() if not name.startswith(prefix)}
         self.staged = {key: path for key, path in self.staged.items() if key[0].startswith(prefix)}
         self.catalog.tables = others | kept
-        self.catalog.inputs = dict(self.published.inputs)
+        self.catalog.views, self.catalog.inputs = dict(self.published.views), dict(self.published.inputs)
         self.catalog.sources = self.published.sources
         self.catalog.as_of = self.published.as_of
         self.catalog.release = self.published.release
@@ -227,11 +237,7 @@ class Lake:
             for partition in self.partitions(table):
                 target = folder / table / partition / PART
                 target.parent.mkdir(parents=True, exist_ok=True)
-                try:
-                    os.link(self.path(table, partition), target)
-                except OSError:
-                    shutil.copyfile(self.path(table, partition), target)
-                    sync(target)
+                _link(self.path(table, partition), target)
         folder.mkdir(parents=True, exist_ok=True)
 
     def finish_commit(self) -> None:
@@ -326,6 +332,15 @@ class Lake:
         strays += [path for path in snapshots if int(path.name) > self.published.publication]
         for stray in [self.staging, *self._next_folders(), *strays]:
             remove(stray)
+
+
+def _link(file: Path, target: Path) -> None:
+    """The same file in another place; a copy where the file system has no hard links."""
+    try:
+        os.link(file, target)
+    except OSError:
+        shutil.copyfile(file, target)
+        sync(target)
 
 
 def published(home: Path) -> Lake:

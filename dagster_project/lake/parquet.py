@@ -34,7 +34,7 @@ class TableWriter:
     """Writes Arrow tables to one Parquet file in row groups of a fixed size, so bytes do not depend on batching."""
 
     def __init__(self, path: Path, layout: FileLayout) -> None:
-        self.schema = layout.schema
+        self.path, self.schema = path, layout.schema
         self.rows = 0
         self._waiting: list[pa.Table] = []
         self._waiting_rows = 0

@@ -1,5 +1,10 @@
-"""What a user may ask of a home without running anything: status, stats, quarantine, why. Reads only."""
+"""What a user may ask of a home without running anything: status, stats, quarantine, why. Reads only.
 
+What of an answer is one system's, its own `lookups.py` and `figures.py` find.
+"""
+
+from collections.abc import Sequence
+from datetime import date
 from typing import Any
 
 import polars as pl
@@ -7,21 +12,18 @@ import polars as pl
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
 from dagster_project.databases.plain_files import size_of
-from dagster_project.engines import reading
+from dagster_project.engines import queries, reading
 from dagster_project.engines.reading import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Catalog, Lake, published
-from dagster_project.lookups import system_stats
-from dagster_project.registry import DATED_SPECS
-from dagster_project.review.settling import standing_of
+from dagster_project.lake.releases import EXCLUDED, ReleaseName, record_files
+from dagster_project.registry import DATED_SPECS, SYSTEMS
+from dagster_project.review.settling import place_in_queue
 from dagster_project.run.missing_files import missing_files, told, with_missing_defaults
 from dagster_project.run.record import GOOD, runs
-from dagster_project.run.waiting import changed_days
-from dagster_project.systems.conversations import lookups as turn_lookups
-from dagster_project.systems.distillation import lookups as distillation_lookups
-from dagster_project.systems.reactions import lookups as reaction_lookups
-from dagster_project.training.examples import CANDIDATES
+from dagster_project.run.source_changes import changed_days
+from dagster_project.systems.declaration import Why
 
 # --- status ------------------------------------------------------------------------------------------------------
 
@@ -47,6 +49,7 @@ def status(config: Config) -> dict[str, Any]:
         "publication": catalog.publication,
         "as_of": catalog.as_of,
         "release": catalog.release.get("name"),
+        "release_is_behind": catalog.release.get("is_behind", False),
         "wrong": wrong,
         "last_run": history[-1] if history else None,
         "drift": last_good.get("drift", []),
@@ -88,29 +91,9 @@ def _source_status(asset: str, entry: dict[str, Any]) -> dict[str, Any]:
 # --- stats -------------------------------------------------------------------------------------------------------
 
 
-def stats(config: Config, system: str = "feedback") -> dict[str, Any]:
-    """Of feedback exactly the `stats` object of GET /api/feedback/stats (F11); of the others what their documents count."""
-    others = {
-        "distillation": distillation_lookups.stats,
-        "conversations": system_stats.conversations,
-        "reactions": system_stats.reactions,
-        "sessions": system_stats.sessions,
-    }
-    if system in others:
-        return others[system](published(config.home))
-    row = parquet.read(published(config.home).files("metric__feedback_stats")).row(0, named=True)
-    return {
-        "total_feedback": row["total_feedback"],
-        "by_type": {kind: row[f"{kind}_count"] for kind in ("rating", "correction", "preference", "flag")},
-        "sentiment": {
-            "positive": row["positive_count"],
-            "negative": row["negative_count"],
-            "net_sentiment": row["net_sentiment"],
-        },
-        "processed": {"total": row["processed_count"], "pending": row["pending_count"]},
-        "quality": {"avg_weight": row["avg_weight"], "high_quality_count": row["high_quality_count"]},
-        "recent_24h": row["recent_24h"],
-    }
+def stats(config: Config, system: str) -> dict[str, Any]:
+    """What the system's document counts, under its names."""
+    return SYSTEMS[system].figures(published(config.home))
 
 
 # --- quarantine --------------------------------------------------------------------------------------------------
@@ -128,74 +111,91 @@ def quarantine(config: Config, reason: str | None = None) -> pl.DataFrame:
 
 
 def why(config: Config, wanted: str) -> dict[str, Any]:
-    """Everything that touched a feedback row, a distilled example or one of its source rows, a turn, a reaction, or a training example."""
-    lake = published(config.home)
-    named = _candidates(lake, pl.col("id") == wanted)
-    is_distilled = named["source"].str.starts_with("feedback_").not_()
-    feedback_ids = (
-        named.filter(~is_distilled).select("origin_id", "partner_id").unpivot()["value"].drop_nulls().to_list()
-    )
-    example_ids = named.filter(is_distilled)["origin_id"].to_list()
-    candidates = named
-    if named.is_empty():
-        feedback_ids, example_ids = [wanted], distillation_lookups.example_ids(lake, wanted)
-        is_origin = pl.col("origin_id").is_in([wanted, *example_ids])
-        candidates = _candidates(lake, is_origin | (pl.col("partner_id") == wanted))
-    table, key = distillation_lookups.source_row(wanted)
-    is_refused = pl.col("key").is_in([*feedback_ids, *example_ids])
-    is_refused |= (pl.col("key") == key) & (pl.lit(True) if table is None else pl.col("table") == table)
-    refused = quarantine(config).filter(is_refused).rows(named=True)
-    rows = where(lake, "core__feedback", pl.col("feedback_id").is_in(feedback_ids))
-    turns = turn_lookups.stories(lake, wanted)
-    reactions = reaction_lookups.stories(lake, wanted)
-    if rows.is_empty() and not refused and candidates.is_empty() and not (example_ids or turns or reactions):
-        waiting = where(lake, "core__feedback_keys", pl.col("feedback_id").is_in(feedback_ids))
-        dated = waiting["occurred_at"][0] if waiting.height else distillation_lookups.dated(lake, wanted)
-        dated = dated or turn_lookups.dated(lake, wanted) or reaction_lookups.dated(lake, wanted)
+    """Everything that touched what a system or a release knows by this id."""
+    lake, ways = published(config.home), [system.why for system in SYSTEMS.values() if system.why]
+    candidates = _candidates(lake, ways, pl.col("id") == wanted, config.memory_limit_mb)
+    if candidates.is_empty():
+        ids = {way.key: way.ids(lake, wanted) for way in ways}
+        is_origin = pl.col("origin_id").is_in([wanted, *(one for found in ids.values() for one in found)])
+        is_meant = is_origin | (pl.col("partner_id") == wanted)
+        candidates = _candidates(lake, ways, is_meant, config.memory_limit_mb)
+    else:
+        ids = {way.key: _origins(candidates, way) if way.candidates else way.ids(lake, wanted) for way in ways}
+    stories = {way.key: stories_of(lake, way, ids[way.key]) for way in ways}
+    refused = _refused(config, ways, wanted, [one for found in ids.values() for one in found])
+    if candidates.is_empty() and not refused and not any(stories.values()):
+        dated = next((found for way in ways if (found := way.dated(lake, wanted)) is not None), None)
         if dated is None:
-            raise GristmillError(
-                f"{wanted!r} is no feedback, distilled example, turn, reaction or training example we know"
-            )
+            nouns = ", ".join(way.noun for way in ways)
+            raise GristmillError(f"{wanted!r} is no {nouns} or training example we know")
         return {"id": wanted, "waiting": f"dated {dated.isoformat()}, not before as_of {lake.catalog.as_of}"}
     return {
         "id": wanted,
-        "feedback": [_story(lake, row) for row in rows.rows(named=True)],
-        "distilled": [distillation_lookups.story(lake, example_id) for example_id in example_ids],
-        "turns": turns,
-        "reactions": reactions,
+        **stories,
         "quarantined": refused,
         "examples": [_example(lake, row) for row in candidates.rows(named=True)],
     }
 
 
-def _candidates(lake: Lake, condition: pl.Expr) -> pl.DataFrame:
-    """Candidates of every system (T1), with what a rival does to them."""
-    found = pl.concat([where(lake, table, condition) for table in CANDIDATES])
-    rivals = where(lake, "core__candidate_rivals", pl.col("id").is_in(found["id"].implode()))
-    return found.join(rivals, on="id", how="left", maintain_order="left")
+def _candidates(lake: Lake, ways: Sequence[Why], condition: pl.Expr, memory_limit_mb: int) -> pl.DataFrame:
+    """Candidates of every system, with the one reason why they did not leave, if they did not (T1)."""
+    found = pl.concat(
+        [
+            where(lake, way.candidates, condition).with_columns(pl.lit(way.key).alias("made_of"))
+            for way in ways
+            if way.candidates
+        ]
+    )
+    reasons = _excluded(lake, memory_limit_mb).filter(pl.col("id").is_in(found["id"].implode())).collect()
+    return found.join(reasons, on="id", how="left", maintain_order="left")
 
 
-def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
-    partition = f"event_date={row['event_date']}"
-    entries = parquet.read(lake.path("raw_feedback__entries", partition))
-    source = entries.filter(pl.col("feedback_id") == row["feedback_id"]).drop_nulls("feedback_id").row(0, named=True)
-    rivals = where(lake, "core__feedback", pl.col("status_ref") == row["feedback_id"])
-    hidden = ("thread_key", "answer_key", "answer_hash", "correction_hash", "preferred_hash", "record_hash")
-    return {
-        "source_row": {name: value for name, value in source.items() if value not in (None, [])},
-        "derived": {name: value for name, value in row.items() if name not in hidden and value is not None},
-        "silences": rivals["feedback_id"].to_list(),
-        "queue": standing_of(lake, row["feedback_id"]),
-    }
+def _excluded(lake: Lake, memory_limit_mb: int) -> pl.LazyFrame:
+    """What does not leave: as the newest release has it, or the next one would where candidates have changed since (T5)."""
+    day = lake.catalog.release.get("date")
+    if day is None or lake.catalog.release.get("is_behind"):
+        asked = {"release_date": date.fromisoformat(str(lake.catalog.as_of)[:10])}
+        excluded = queries.fetch(lake, EXCLUDED, asked, memory_limit_mb).lazy()
+    else:
+        excluded = reading.scan(lake, EXCLUDED, [f"release_date={day}"])
+    return excluded.select("id", "reason", "duplicate_of")
+
+
+def _origins(candidates: pl.DataFrame, way: Why) -> list[str]:
+    mine = candidates.filter(pl.col("made_of") == way.key)
+    return mine.select("origin_id", "partner_id").unpivot()["value"].drop_nulls().to_list()
+
+
+def stories_of(lake: Lake, way: Why, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """All there is to know of the things of a system by their ids, and where each stands in a queue (F12)."""
+    found = way.stories(lake, ids)
+    if way.queued_by is not None:
+        found = [story | {"queue": place_in_queue(lake, story["source_row"][way.queued_by])} for story in found]
+    return found
+
+
+def _refused(config: Config, ways: Sequence[Why], wanted: str, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Refused rows by what they are looked for, and by the ids of what that belongs to."""
+    is_meant = pl.col("key").is_in(ids)
+    for table, key in {way.source_row(wanted) for way in ways}:
+        is_meant |= (pl.col("key") == key) & (pl.lit(True) if table is None else pl.col("table") == table)
+    return quarantine(config).filter(is_meant).rows(named=True)
 
 
 def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     names = ("id", "format", "source", "origin_id", "partner_id", "duplicate_of", "quality_weight", "tier", "split")
-    rival = row["reason"]
-    reason = row["early_reason"] or (rival if rival == "conflicting" else None) or row["late_reason"] or rival
-    example = {name: row[name] for name in names} | {"reason": reason}
+    example = {name: row[name] for name in (*names, "reason")}
     name = lake.catalog.release.get("name", "")
-    if reason is None and name:
+    if row["reason"] is None and name and _is_in_release(lake, name, row):
         split = "" if row["split"] == "train" else f".{row['split']}"
         example["file"] = str(lake.home / "exports" / name / f"{row['format']}_{name.split('.')[0]}{split}.jsonl")
     return example
+
+
+def _is_in_release(lake: Lake, name: str, row: dict[str, Any]) -> bool:
+    """What leaves is in the newest release, unless candidates have changed since: then its records have to be looked at."""
+    release = ReleaseName.parsed(name)
+    if release is None or not lake.catalog.release.get("is_behind"):
+        return release is not None
+    file = record_files(lake, f"train__{row['format']}", release).get(row["split"])
+    return file is not None and parquet.scan(file).filter(pl.col("id") == row["id"]).select("id").collect().height > 0

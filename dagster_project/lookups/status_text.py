@@ -12,7 +12,8 @@ def status_lines(found: dict[str, Any]) -> Iterator[str]:
     if not found["publication"]:
         yield f"nothing is published in {found['home']} yet: `gristmill run` comes first"
     else:
-        published = f"publication {found['publication']}, as of {found['as_of']}, release {found['release']}"
+        behind = " (what it was made from has changed since)" if found["release_is_behind"] else ""
+        published = f"publication {found['publication']}, as of {found['as_of']}, release {found['release']}{behind}"
         yield f"home {found['home']}, {published}"
     for line in found["wrong"]:
         yield f"wrong: {line}"

@@ -5,18 +5,14 @@ It lies under `<home>/runs/dagster`, or where DAGSTER_HOME says. It is no output
 
 import fcntl
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from pathlib import Path
-from typing import Any, Self
+from threading import Lock
+from typing import Any
 
 import dagster as dg
 import sqlalchemy.exc
-from dagster._core.instance.ref import InstanceRef
-from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
-from dagster._core.storage.sql import create_engine
-from dagster._core.storage.sqlite import SQLITE_BUSY_TIMEOUT_SECONDS
-from dagster._serdes import ConfigurableClassData
 from sqlalchemy.engine import Connection
 from sqlalchemy.pool import StaticPool
 
@@ -29,46 +25,52 @@ READY = ".gristmill"
 ENDED = (dg.DagsterRunStatus.SUCCESS, dg.DagsterRunStatus.FAILURE, dg.DagsterRunStatus.CANCELED)
 UNDER_WAY = [status for status in dg.DagsterRunStatus if status not in ENDED]
 SETTINGS = "telemetry:\n  enabled: false\n"
+BUSY_SECONDS = 30  # as long as Dagster itself waits for another process
+# Dagster has no public name for it: its own settings name the classes of its storage by these modules too
 SILENT = {"module": "dagster._core.storage.noop_compute_log_manager", "class": "NoOpComputeLogManager"}
 
 
-class OpenEventLog(SqliteEventLogStorage):
-    """Dagster's own event log with its connections kept open: it opens a database anew for each of a run's 1,500 events,
-    which is most of what a small run costs. A power cut may lose the last events, never the file."""
+@contextmanager
+def kept_open(log: Any) -> Iterator[None]:
+    """Dagster's own event log in SQLite, its connections kept open meanwhile: it opens a database three times for each of a
+    run's 600 events, which is most of what a small run costs. A power cut may lose the last events, never the file.
 
-    def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
-        self._open: dict[str, Connection] = {}
-        super().__init__(base_dir, inst_data)
-
-    @classmethod
-    def from_config_value(cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]) -> Self:
-        return cls(inst_data=inst_data, **config_value)
+    Dagster has no setting for it. The log's two ways to a connection are replaced for as long as a run of ours takes; should
+    another version of Dagster go other ways, a run costs more and does the same.
+    """
+    ready, held, lock = log.run_connection, dict[str, Connection](), Lock()
 
     @contextmanager
-    def _connect(self, shard: str) -> Iterator[Connection]:
-        with self._db_lock:
-            connection = self._open.get(shard)
-            if connection is None:
-                engine = create_engine(
-                    self.conn_string_for_shard(shard),
+    def connection(shard: str) -> Iterator[Connection]:
+        with lock:
+            if shard not in held:
+                with ready(shard):  # Dagster makes a new file's tables
+                    pass
+                engine = sqlalchemy.create_engine(
+                    log.conn_string_for_shard(shard),
                     poolclass=StaticPool,
-                    connect_args={"timeout": SQLITE_BUSY_TIMEOUT_SECONDS, "check_same_thread": False},
+                    connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
                 )
-                if shard not in self._initialized_dbs:
-                    self._initdb(engine)
-                    self._initialized_dbs.add(shard)
-                connection = self._open[shard] = engine.connect()
-                connection.execute(sqlalchemy.text("pragma synchronous = normal"))
-                connection.commit()
-            with connection.begin():
-                yield connection
+                held[shard] = engine.connect()
+                held[shard].execute(sqlalchemy.text("pragma synchronous = normal"))
+                held[shard].commit()
+            with held[shard].begin():
+                yield held[shard]
 
-    def dispose(self) -> None:
-        for connection in self._open.values():
-            connection.close()
-            connection.engine.dispose()
-        self._open = {}
-        super().dispose()
+    log.run_connection, log.index_connection = connection, lambda: connection("index")
+    try:
+        yield
+    finally:
+        del log.run_connection, log.index_connection  # which were put before those of its class
+        for one in held.values():
+            one.close()
+            one.engine.dispose()
+
+
+def kept_open_if_it_can(log: Any) -> AbstractContextManager[None]:
+    """For many events at once in a history that somebody else opened: it may be none of SQLite's, or kept open already."""
+    is_of_files = hasattr(log, "conn_string_for_shard")
+    return kept_open(log) if is_of_files and "run_connection" not in vars(log) else nullcontext()
 
 
 def history_folder(home: Path) -> Path:
@@ -96,11 +98,13 @@ def history_folder(home: Path) -> Path:
 def history(home: Path) -> Iterator[dg.DagsterInstance]:
     """The history, open for a run of the command line. What is printed stays on its terminal."""
     folder = history_folder(home)
-    changes: dict[str, Any] = {"compute_logs": SILENT}
-    if not os.environ.get("DAGSTER_HOME"):
-        place = {"base_dir": str(folder / "history" / "runs")}
-        changes["event_log_storage"] = {"module": __name__, "class": OpenEventLog.__name__, "config": place}
-    with dg.DagsterInstance.from_ref(InstanceRef.from_dir(str(folder), overrides=changes)) as instance:
+    # "temp" is only where it lies if nobody says; this is Dagster's public way to a history with settings of one's own
+    with (
+        dg.DagsterInstance.local_temp(str(folder), overrides={"compute_logs": SILENT}) as instance,
+        ExitStack() as kept,
+    ):
+        if not os.environ.get("DAGSTER_HOME"):
+            kept.enter_context(kept_open(instance.event_log_storage))
         yield instance
 
 

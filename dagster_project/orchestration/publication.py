@@ -1,86 +1,42 @@
-"""The analysts' warehouse: a snapshot of the lake by hard links, a DuckDB file on top of it, and publishing both.
-
-A reader sees one publication and never half of a run: views point into `<home>/snapshots/<n>`, which no later run
-touches, and the file is replaced by rename, so readers neither block a run nor are blocked by one.
-
-The snapshot has the file too, for ourselves: `<home>/warehouse.duckdb` is a copy that people open with clients of their own.
-It can only be read (0444), which keeps everybody but root from writing into it, from leaving a log beside it and from
-locking others out; where root did so all the same, the next run puts the copy back.
-"""
-
-import filecmp
-import shutil
-from pathlib import Path
-
-import duckdb
+"""Publishing: what a run staged becomes visible all at once, the lake, the release, the warehouse and the files for reviewers."""
 
 from dagster_project.code_identity import code_identity
-from dagster_project.contracts import TABLES
-from dagster_project.contracts.columns import GLOSSARY
-from dagster_project.lake.damage import is_whole
-from dagster_project.lake.lake import WAREHOUSE, Lake
-from dagster_project.lake.parquet import as_pattern
-from dagster_project.lake.placing import discard_log, move_file, sync
-from dagster_project.review.handout import handout_inputs, is_laid_out, review_handout
+from dagster_project.engines.warehouse_file import (
+    copy_for_people,
+    is_snapshot_here,
+    prune_snapshots,
+    put_warehouse_back,
+    take_snapshot,
+)
+from dagster_project.lake.lake import WAREHOUSE
+from dagster_project.lake.placing import discard_log
+from dagster_project.lake.releases import ReleaseName
+from dagster_project.review.review_files import are_review_files_there, review_files, review_files_inputs
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.missing_files import missing_since
-from dagster_project.training.release import publication_of_release
-
-KEPT_SNAPSHOTS = 3
-PLACE = ".home"
-STORAGE = "v1.4.0"  # since then a file and its log know each other: DuckDB refuses a log of another file's
-MOST_ROWS_IN_FILE = 50_000
-IN_FILE = ("metric__", "core__responses", "core__feedback_sessions")
-
-# What analysts call things, beside the asset keys.
-ANALYST_VIEWS = {
-    "feedback_metrics_daily": ("select * from metric__session_daily", "metric__session_daily"),
-    "restatements": ("select * from metric__restatements", "metric__restatements"),
-    "feedback_stats": ("select * from metric__feedback_stats", "metric__feedback_stats"),
-    "response_feedback": ("select * from core__responses", "core__responses"),
-    "feedback_sessions": ("select * from core__feedback_sessions", "core__feedback_sessions"),
-    "signals": ("select * from core__signals", "core__signals"),
-    "quarantine": ("select * from quarantine__rows", "quarantine__rows"),
-}
-OWN_COLUMNS = {
-    "answer": "what should be answered: output, chosen or completion",
-    "worse_answer": "the rejected answer of a pair",
-}
-TRAINING_EXAMPLES = """
-    select 'instruction' as format, id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
-        context, instruction as prompt, output as answer, null::varchar as worse_answer, null::boolean as label
-    from train__instruction
-    union all
-    select 'cot', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
-        context, instruction, output, null, null
-    from train__cot
-    union all
-    select 'correction', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
-        context, input, output, null, null
-    from train__correction
-    union all
-    select 'preference', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
-        context, prompt, chosen, rejected, null
-    from train__preference
-    union all
-    select 'unpaired', id, source, origin_ids, prompt_key, split, quality_weight, tier, domain, release_date,
-        context, prompt, completion, null, label
-    from train__unpaired
-"""
+from dagster_project.run.missing_files import told as told_of_missing
+from dagster_project.training.kept_releases import drop_partitions, publication_of_release, remove_folders, to_prune
+from dagster_project.training.release import standing_release
 
 
-def publish(run: MillRun) -> bool:
-    """Make what the run staged visible, all at once; nothing of it if a table was left behind. Returns whether anything
-    changed."""
+def publish(run: MillRun) -> list[Made]:
+    """Make what the run staged visible, all at once; nothing of it if a table was left behind."""
     run.check_whole()
     is_changed = _publish(run)
     run.record.published(is_changed)
-    return is_changed
+    told = {
+        "publication": run.lake.published.publication,
+        "changed": is_changed,
+        "as_of": run.as_of.isoformat(),
+        "missing_files": told_of_missing(run.missing, run.lake.published),
+    }
+    return [Made("warehouse", not is_changed, told)]
 
 
 def _publish(run: MillRun) -> bool:
     lake = run.lake
-    releases = list(publication_of_release(run, lake.home / "exports"))
+    releases = list(publication_of_release(run))
     if run.is_in_the_past:
         lake.keep_only("train__")
         if lake.is_changed() or releases:
@@ -88,143 +44,26 @@ def _publish(run: MillRun) -> bool:
         return bool(releases)
     lake.catalog.as_of = run.as_of.isoformat()
     lake.catalog.missing = missing_since(run.missing, lake.next_publication, lake.catalog.as_of)
-    if releases:
-        lake.catalog.release = {"name": releases[0][1].name, "date": str(run.release_date)}
-    lake.catalog.inputs["review_handout"] = handout_inputs(run)
+    new = ReleaseName.parsed(releases[0][1].name) if releases else None
+    lake.catalog.release = standing_release(run, new)
+    pruned = to_prune(run, new)
+    drop_partitions(lake, pruned)
+    lake.catalog.inputs["review_files"] = review_files_inputs(run)
     lake.catalog.inputs["warehouse"] = code_identity(__name__)
     if not lake.is_changed() and not releases and not run.state_moves and is_snapshot_here(lake):
         if is_put_back := put_warehouse_back(lake):
             run.damage.notes.append(f"a client had written to {WAREHOUSE} or beside it: it is as published again")
-        if is_laid_out(run):
-            return is_put_back
-        review_handout(run).lay_out()  # somebody removed a file
+        remove_folders(lake.home, pruned)
+        if are_review_files_there(run):
+            return is_put_back or bool(pruned)
+        review_files(run).lay_out()  # somebody removed a file
         return True
     lake.catalog.snapshot = lake.next_publication
     warehouse = take_snapshot(lake)
-    handout = review_handout(run)  # last: people may be editing the batch it replaces
-    lake.commit([*releases, (_copy(warehouse, lake), lake.home / WAREHOUSE), *run.state_moves, *handout.moves])
+    files = review_files(run)  # last: people may be editing the batch it replaces
+    lake.commit([*releases, (copy_for_people(warehouse, lake), lake.home / WAREHOUSE), *run.state_moves, *files.moves])
     discard_log(lake.home / WAREHOUSE)  # of a client that had the old file open meanwhile
-    handout.clear_away()
+    files.clear_away()
     prune_snapshots(lake)
+    remove_folders(lake.home, pruned)
     return True
-
-
-def own_warehouse(lake: Lake) -> Path:
-    """The publication's own copy, which nobody holds open for writing and nobody leaves a log beside."""
-    return lake.home / "snapshots" / str(lake.published.snapshot) / WAREHOUSE
-
-
-def is_snapshot_here(lake: Lake) -> bool:
-    """Whether the publication's snapshot is whole. Views hold absolute paths: a home that was moved needs another one."""
-    place = own_warehouse(lake).with_name(PLACE)
-    if not (own_warehouse(lake).is_file() and place.is_file() and place.read_text(encoding="utf-8") == str(lake.home)):
-        return False
-    return is_whole(lake)
-
-
-def is_warehouse_right(lake: Lake) -> bool:
-    """Whether what people open is what was published: no log beside it, and not written into."""
-    public, log = lake.home / WAREHOUSE, lake.home / f"{WAREHOUSE}.wal"
-    if log.is_file() or public.is_symlink() or not public.is_file():
-        return False
-    return filecmp.cmp(own_warehouse(lake), public, shallow=False)
-
-
-def put_warehouse_back(lake: Lake) -> bool:
-    """For a run that publishes nothing: what a client did to the file ends here. Returns whether there was anything."""
-    if is_warehouse_right(lake):
-        return False
-    copy = _copy(own_warehouse(lake), lake)
-    discard_log(lake.home / WAREHOUSE)
-    move_file(copy, lake.home / WAREHOUSE)
-    return True
-
-
-def _copy(warehouse: Path, lake: Lake) -> Path:
-    lake.staging.mkdir(parents=True, exist_ok=True)
-    copy = lake.staging / WAREHOUSE
-    copy.unlink(missing_ok=True)
-    shutil.copyfile(warehouse, copy)
-    copy.chmod(_mode(lake.home))
-    sync(copy)
-    return copy
-
-
-def _mode(home: Path) -> int:
-    """Read-only. Who may enter the home may read it; where that is more than its owner, only the owner may."""
-    return 0o400 if home.stat().st_mode & 0o077 else 0o444
-
-
-def take_snapshot(lake: Lake) -> Path:
-    """Hard links to every file of the lake as this run sees it, and a warehouse on top of them; returns the latter."""
-    snapshot = lake.home / "snapshots" / str(lake.next_publication)
-    temporary = snapshot.with_name(snapshot.name + ".tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    lake.link_all(temporary)
-    (temporary / PLACE).write_text(str(lake.home), encoding="utf-8")
-    temporary.replace(snapshot)
-    build_warehouse(lake, snapshot, snapshot / WAREHOUSE)
-    return snapshot / WAREHOUSE
-
-
-def prune_snapshots(lake: Lake) -> None:
-    folder = lake.home / "snapshots"
-    numbers = sorted((int(path.name) for path in folder.iterdir() if path.name.isdigit()), reverse=True)
-    for number in numbers[KEPT_SNAPSHOTS:]:
-        shutil.rmtree(folder / str(number))
-
-
-def build_warehouse(lake: Lake, snapshot: Path, path: Path) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.unlink(missing_ok=True)
-    with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
-        connection.execute("set TimeZone = 'UTC'")
-        connection.execute("begin")  # a commit for each of a thousand comments would take longer than everything else
-        for name in TABLES:
-            _add_table(connection, lake, snapshot, name)
-        for view, (sql, table) in ANALYST_VIEWS.items():
-            connection.execute(f"create view {view} as {sql}")
-            _comment(connection, "view", view, TABLES[table].description)
-            _comment_columns(connection, view, {name: m.description for name, m in TABLES[table].meanings.items()})
-        connection.execute(f"create view training_examples as {TRAINING_EXAMPLES}")
-        _comment(connection, "view", "training_examples", "One exported training record of any format and release.")
-        columns = [row[0] for row in connection.execute("describe training_examples").fetchall()]
-        comments = {column: OWN_COLUMNS.get(column) or GLOSSARY[column].description for column in columns}
-        _comment_columns(connection, "training_examples", comments)
-        connection.execute("commit")
-        connection.execute("checkpoint")
-    path.chmod(_mode(lake.home))
-    sync(path)
-
-
-def _add_table(connection: duckdb.DuckDBPyConnection, lake: Lake, snapshot: Path, name: str) -> None:
-    files = [as_pattern(snapshot / name / partition / "part-0.parquet") for partition in lake.partitions(name)]
-    kind = "view"
-    if not files:
-        kind = "table"
-        connection.register("empty_table", TABLES[name].empty().to_arrow())
-        connection.execute(f"create table {name} as select * from empty_table")
-        connection.unregister("empty_table")
-    else:
-        relation = connection.read_parquet(files, hive_partitioning=False)
-        if name.startswith(IN_FILE) and lake.rows(name) <= MOST_ROWS_IN_FILE:
-            kind = "table"
-            relation.create(name)
-        else:
-            globs = f"'{_quoted(as_pattern(snapshot / name))}/**/*.parquet'"
-            connection.execute(f"create view {name} as select * from read_parquet({globs}, hive_partitioning = false)")
-    _comment(connection, kind, name, TABLES[name].description)
-    _comment_columns(connection, name, {column: m.description for column, m in TABLES[name].meanings.items()})
-
-
-def _comment(connection: duckdb.DuckDBPyConnection, kind: str, name: str, text: str) -> None:
-    connection.execute(f"comment on {kind} {name} is '{_quoted(text)}'")
-
-
-def _comment_columns(connection: duckdb.DuckDBPyConnection, name: str, comments: dict[str, str]) -> None:
-    for column, text in comments.items():
-        connection.execute(f"comment on column {name}.\"{column}\" is '{_quoted(text)}'")
-
-
-def _quoted(text: object) -> str:
-    return str(text).replace("'", "''")

@@ -10,10 +10,11 @@ from functools import cached_property
 
 import polars as pl
 
+from dagster_project.config import OF_A_RUN
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem
 
-SECOND_REVIEW_SHARE = 0.1
+SECOND_REVIEW_SHARE: float = OF_A_RUN["second_review_share"].default
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ def offers(items: Sequence[ReviewItem], decisions: Decisions, reviewer: str, sha
     queue = pl.DataFrame({"example_id": pl.Series([item.id for item in items], dtype=pl.String)}).with_row_index(
         "position"
     )
-    voices = decisions.standing().join(queue, on="example_id")
+    voices = decisions.latest_votes().join(queue, on="example_id")
     judged = voices["position"].unique().sort().to_list()
     hashes = pl.DataFrame(
         {

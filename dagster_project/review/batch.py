@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from dagster_project.errors import GristmillError
-from dagster_project.lake.placing import write_atomically
 from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.review.items import ReviewItem, content_hash
 
@@ -50,14 +49,6 @@ class Imported:
 
 def batch_path(folder: Path, day: date) -> Path:
     return folder / f"batch_{day:%Y%m%d}.json"
-
-
-def write_batch(items: Iterable[ReviewItem], folder: Path, day: date, decisions: Decisions | None = None) -> Path:
-    """Write the day's batch in one step. With `decisions`, what was imported from an earlier one of the day is let go."""
-    path = batch_path(folder, day)
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, batch_text(items, kept_entries(path, decisions)))
-    return path
 
 
 def batch_text(items: Iterable[ReviewItem], kept: Sequence[Mapping[str, Any]] = ()) -> str:

@@ -129,7 +129,7 @@ class Decisions:
         self._log, self._problems = parse_log(data, str(self.path))
         self._read_at = version
 
-    def standing(self) -> pl.DataFrame:
+    def latest_votes(self) -> pl.DataFrame:
         """The voice of every reviewer who has one, per example: lines of the log."""
         latest = self.log().filter(pl.col("verdict") != "noted").unique(["example_id", "reviewer"], keep="last")
         return latest.filter(pl.col("verdict").is_in(VERDICTS)).sort("line")
@@ -140,7 +140,7 @@ class Decisions:
         `contents` (example_id, content_hash) are the texts as they are now; approvals of other texts lapse. Examples not
         named there keep what they have.
         """
-        voices = self.standing()
+        voices = self.latest_votes()
         if contents is not None:
             now = contents.select("example_id", pl.col("content_hash").alias("hash_now"))
             voices = voices.join(now, on="example_id", how="left", maintain_order="left").filter(

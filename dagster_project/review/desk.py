@@ -50,7 +50,9 @@ class Desk:
 
     def status(self) -> dict[str, str]:
         """What holds for every item of the queue, as far as this reviewer may know: `pending` where they are to judge blind."""
-        judged = [self.by_id[name] for name in self.decisions.standing()["example_id"].unique() if name in self.by_id]
+        judged = [
+            self.by_id[name] for name in self.decisions.latest_votes()["example_id"].unique() if name in self.by_id
+        ]
         contents = {"example_id": [item.id for item in judged], "content_hash": [item.content_hash for item in judged]}
         held = self.decisions.current(pl.DataFrame(contents, schema=dict.fromkeys(contents, pl.String)))
         known = dict(held.select("example_id", "verdict").iter_rows())
@@ -86,7 +88,7 @@ class Desk:
 
     def undo(self, example_id: str | None) -> str:
         """Take back this reviewer's verdict on an example, or the latest they gave."""
-        mine = self.decisions.standing().filter(pl.col("reviewer") == self.reviewer)
+        mine = self.decisions.latest_votes().filter(pl.col("reviewer") == self.reviewer)
         if example_id is not None:
             mine = mine.filter(pl.col("example_id") == example_id)
         if mine.is_empty():

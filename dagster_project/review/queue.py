@@ -5,15 +5,15 @@ from collections.abc import Collection
 import polars as pl
 
 from dagster_project.config import Config
-from dagster_project.lake.lake import Lake, published
+from dagster_project.lake.lake import Lake
+from dagster_project.registry import published_lake
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem, items_from_frame
 from dagster_project.review.texts import correction_texts, example_texts, scan
 from dagster_project.review.user_remarks import remarks_on_corrections, remarks_on_examples
 
 BATCHES_AT_HAND = 20  # how much of a long queue a reviewer has before them
-QUEUE, REVIEWS, EXAMPLES, FEEDBACK = "core__review_queue", "core__reviews", "core__distillation", "core__feedback"
-MOST_VALUABLE_FIRST = ("is_contradicted", "has_attempt", "has_feedback", "quality_score")  # all descending, then id
+QUEUE, ITEMS, REVIEWS = "core__review_queue", "core__review_items", "core__reviews"
 
 
 def load_queue(config: Config, wanted: Collection[str] = ()) -> list[ReviewItem]:
@@ -22,12 +22,12 @@ def load_queue(config: Config, wanted: Collection[str] = ()) -> list[ReviewItem]
     What was judged is there for a blind second look and for changing one's mind. It has the rank of the item it stands before.
     `wanted` are ids to be found wherever they are, also outside the queue: a person may overrule a score or the source.
     """
-    lake = published(config.home)
+    lake = published_lake(config.home)
     most = config.review_batch * BATCHES_AT_HAND
     waiting = first_in_queue(lake, most, wanted)
     ids = pl.concat([pl.Series(list(wanted), dtype=pl.String), _judged_ids(lake, most)]).unique(maintain_order=True)
     judged = _judged(lake, ids, waiting)
-    return with_texts(lake, _ranked(pl.concat([waiting, judged])))
+    return with_texts(lake, _ranked(lake, waiting, judged))
 
 
 def first_in_queue(lake: Lake, most: int, wanted: Collection[str] = ()) -> pl.DataFrame:
@@ -56,56 +56,24 @@ def with_texts(lake: Lake, rows: pl.DataFrame) -> list[ReviewItem]:
 def _judged_ids(lake: Lake, most: int) -> pl.Series:
     """What somebody has a verdict on, or had when the lake was published; the latest first."""
     held = scan(lake, REVIEWS).select("example_id").collect()["example_id"]
-    latest = Decisions(lake.home).standing().sort("line", descending=True)["example_id"]
+    latest = Decisions(lake.home).latest_votes().sort("line", descending=True)["example_id"]
     return pl.concat([latest, held]).unique(maintain_order=True).head(most)
 
 
 def _judged(lake: Lake, ids: pl.Series, waiting: pl.DataFrame) -> pl.DataFrame:
     """As the queue would have them if nobody had judged them. Nothing here tells what the verdict was."""
-    missing = ids.filter(~ids.is_in(waiting["item_id"].implode())).implode()
-    if missing.list.len().item() == 0:
-        return waiting.clear()
-    is_contradicted = (pl.col("feedback_verdict") == "contradicted").fill_null(False)
-    why = pl.when(is_contradicted).then(pl.lit("contradicted")).otherwise(pl.lit("not_ready"))
-    examples = (
-        scan(lake, EXAMPLES)
-        .filter(pl.col("example_id").is_in(missing))
-        .select(
-            item_id="example_id",
-            kind=pl.lit("example"),
-            event_date="event_date",
-            domain="domain",
-            quality_score="quality_score",
-            quality_flags="quality_flags",
-            is_contradicted=is_contradicted,
-            has_attempt="has_attempt",
-            has_feedback=pl.col("feedback_count") > 0,
-            review_reasons=pl.concat_list(why),
-        )
-    )
-    is_correction = (pl.col("status") == "active") & (pl.col("effective_type") == "correction")
-    corrections = (
-        scan(lake, FEEDBACK)
-        .filter(is_correction & pl.col("feedback_id").is_in(missing))
-        .select(
-            item_id="feedback_id",
-            kind=pl.lit("correction"),
-            event_date="event_date",
-            domain="domain",
-            quality_score="quality_weight",
-            quality_flags=pl.lit([], dtype=pl.List(pl.String)),
-            is_contradicted=pl.lit(False),
-            has_attempt="has_answer",
-            has_feedback=pl.lit(True),
-            review_reasons=pl.concat_list(pl.lit("user_correction")),
-        )
-    )
-    found = pl.concat([examples.collect(), corrections.collect()])
+    missing = ids.filter(~ids.is_in(waiting["item_id"].implode()))
+    found = scan(lake, ITEMS).filter(pl.col("item_id").is_in(missing.implode())).collect()
     return found.select(pl.lit(None, dtype=pl.Int64).alias("rank"), *waiting.columns[1:])
 
 
-def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
-    down = [True] * len(MOST_VALUABLE_FIRST)
-    ordered = rows.sort(*MOST_VALUABLE_FIRST, "item_id", descending=[*down, False])
+def _ranked(lake: Lake, waiting: pl.DataFrame, judged: pl.DataFrame) -> pl.DataFrame:
+    """Both in the queue's order, which `core__review_items` knows."""
+    if judged.is_empty():
+        return waiting
+    rows = pl.concat([waiting, judged])
+    known = scan(lake, ITEMS).filter(pl.col("item_id").is_in(rows["item_id"].implode()))
+    priorities = known.select("item_id", "review_priority").collect()
+    ordered = rows.join(priorities, on="item_id").sort("review_priority", "item_id", descending=[True, False])
     behind_all = ordered["rank"].max() or 0
     return ordered.with_columns(pl.col("rank").backward_fill().fill_null(pl.lit(behind_all) + 1))

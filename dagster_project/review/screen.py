@@ -12,7 +12,7 @@ from rich.cells import cell_len
 from dagster_project.columns.printable import Line, Piece, cut, one_line, printable, tail, visible_space, wrap
 from dagster_project.review.difference import Span, difference
 from dagster_project.review.items import ReviewItem
-from dagster_project.review.session import Voice
+from dagster_project.review.sitting import Voice
 
 SIDE_BY_SIDE_CELLS = 60  # in a narrower window the answer stands below the attempt
 MARGIN_CELLS = 2
@@ -28,9 +28,9 @@ TITLES = {
 HELP = (
     ("a", "approve: it may be used for training"),
     ("r", "reject: it never leaves"),
-    ("s", "skip: not again in this session"),
+    ("s", "skip: not again in this sitting"),
     ("n", "note: kept with your verdict, or alone"),
-    ("u", "undo your latest verdict in this session"),
+    ("u", "undo your latest verdict in this sitting"),
     ("b", "back to what you saw before"),
     ("q", "quit; ctrl-c does the same"),
     ("up down", "scroll a line; j and k as well"),

@@ -52,7 +52,7 @@ def settled(lake: Lake, queue: str) -> list[Row]:
     return [{"status": "settled", **row} for row in latest_first.iter_rows(named=True)]
 
 
-def standing_of(lake: Lake, feedback_id: str) -> Row | None:
+def place_in_queue(lake: Lake, feedback_id: str) -> Row | None:
     """Where a feedback row stands in one of the queues: its rank, or how it was settled; null where in none."""
     done = Decisions(lake.home).settled().filter(pl.col("feedback_id") == feedback_id)
     if done.height:

@@ -20,7 +20,7 @@ from typing import Any
 from dagster_project.errors import GristmillError
 from dagster_project.review.keys import Key, KeyReader
 from dagster_project.review.screen import Frame, Row, View, body, frame
-from dagster_project.review.session import Session
+from dagster_project.review.sitting import Sitting
 
 ENTER = "\x1b[?1049h\x1b[?2004h\x1b[?7l"  # another screen; pastes are marked as such; long lines do not wrap
 LEAVE = "\x1b[0m\x1b[?7h\x1b[?2004l\x1b[?1049l\x1b[?25h"
@@ -48,17 +48,17 @@ def check_terminal(environ: Mapping[str, str] = os.environ) -> None:
         )
 
 
-def review_in_terminal(session: Session, first_message: str = "") -> int:
+def review_in_terminal(sitting: Sitting, first_message: str = "") -> int:
     """Let a person work until they leave. The exit code: 0, or what the signal that ended it asks for."""
-    window = Window(session, first_message)
+    window = Window(sitting, first_message)
     with window.open():
         return window.run()
 
 
 class Window:
-    def __init__(self, session: Session, message: str) -> None:
-        self.session = session
-        self.view = View(session.reviewer, None, message=message)
+    def __init__(self, sitting: Sitting, message: str) -> None:
+        self.sitting = sitting
+        self.view = View(sitting.reviewer, None, message=message)
         self.styles = PLAIN if os.environ.get("NO_COLOR") else COLOURED
         self.encoding = sys.stdout.encoding or "utf-8"
         self.keys = KeyReader()
@@ -209,13 +209,13 @@ class Window:
         self.view = replace(self.view, **changes)
 
     def _refresh(self, **changes: Any) -> None:
-        """Look at the session again after something was done in it."""
-        session = self.session
+        """Look at the sitting again after something was done in it."""
+        sitting = self.sitting
         self._show(
-            item=session.item,
-            left=session.left,
-            own=session.own_voice(),
-            others=tuple(session.shown_verdicts()),
+            item=sitting.item,
+            left=sitting.left,
+            own=sitting.own_voice(),
+            others=tuple(sitting.shown_verdicts()),
             **changes,
         )
 
@@ -225,34 +225,34 @@ class Window:
     def _decide(self, key: str) -> None:
         is_held = self.held[0] == key and self.arrived - self.held[1] < HELD_SECONDS
         self.held = (key, self.arrived)
-        if is_held or self.session.item is None:
+        if is_held or self.sitting.item is None:
             return
-        example_id = self.session.item.id
-        self.session.decide(VERDICT_KEYS[key])
+        example_id = self.sitting.item.id
+        self.sitting.decide(VERDICT_KEYS[key])
         self._refresh(message=f"{VERDICT_KEYS[key]} {example_id}; u undoes", top=0)
 
     def _skip(self) -> None:
-        self.session.skip()
+        self.sitting.skip()
         self._refresh(message="", top=0)
 
     def _undo(self) -> None:
-        is_done = self.session.undo()
-        self._refresh(message="taken back" if is_done else "nothing decided in this session", top=0)
+        is_done = self.sitting.undo()
+        self._refresh(message="taken back" if is_done else "nothing decided in this sitting", top=0)
 
     def _back(self) -> None:
-        has_moved = self.session.back()
+        has_moved = self.sitting.back()
         self._refresh(message="" if has_moved else "this is where you began", top=0)
 
     def _start_note(self) -> None:
-        if self.session.item is not None:
-            voice = self.session.own_voice()
+        if self.sitting.item is not None:
+            voice = self.sitting.own_voice()
             self._show(typing=voice.note if voice else "", message="")
 
     def _type(self, key: Key, written: str) -> None:
         if key.name == "enter":
             self._show(typing=None)
             try:
-                self.session.keep_note(written.strip())
+                self.sitting.keep_note(written.strip())
             except GristmillError as error:
                 self._show(message=str(error), typing=written)
             else:

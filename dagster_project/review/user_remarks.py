@@ -2,7 +2,7 @@
 
 import polars as pl
 
-from dagster_project.columns.text_keys import SPACES
+from dagster_project.columns.spaces import SPACES
 from dagster_project.lake.lake import Lake
 from dagster_project.review.texts import ENTRIES, scan
 from dagster_project.systems.distillation.lookups import feedback_about
@@ -22,7 +22,7 @@ def remarks_on_examples(lake: Lake, ids: pl.Series) -> pl.DataFrame:
     """id and feedback: the active rows about each example (M1), newest first."""
     if ids.is_empty():
         return pl.DataFrame(schema=REMARKS)
-    voices = feedback_about(lake, ids.to_list(), (*VOICE, "is_escalated")).rename({"example_id": "id"})
+    voices = feedback_about(lake, ids.to_list(), VOICE).rename({"example_id": "id"})
     has_more = pl.col("effective_type") != "rating"
     written = _written(lake, voices.filter(has_more))
     lines = voices.join(written, on="feedback_id", how="left").with_columns(in_words().alias("line"))

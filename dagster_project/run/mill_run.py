@@ -8,55 +8,60 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
 from dagster_project.code_identity import code_identity
-from dagster_project.config import Config
+from dagster_project.columns.spaces import SPACES
+from dagster_project.config import SOURCES, Config
+from dagster_project.config.system_facts import FACTS
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.source_table import TableSpec
 from dagster_project.databases import sqlite
-from dagster_project.databases.look_cache import LookCache
-from dagster_project.databases.opening import open_database
+from dagster_project.databases.fingerprint_cache import FingerprintCache
 from dagster_project.databases.plain_files import size_of
 from dagster_project.errors import GristmillError, Misused
-from dagster_project.intake.days import OpenFile, Seen, look, remembered
+from dagster_project.intake.account import Account
+from dagster_project.intake.fingerprints import Seen, look, remembered
+from dagster_project.intake.open_files import OpenFile, files_with, open_files
 from dagster_project.intake.stage import Choice
 from dagster_project.lake.damage import set_aside
 from dagster_project.lake.lake import Catalog, Lake
 from dagster_project.lake.lock import check_free_space, home_lock
 from dagster_project.lake.placing import Move, check_places
+from dagster_project.lake.releases import releases
 from dagster_project.run import nothing_new
+from dagster_project.run.made import Made
 from dagster_project.run.missing_files import check_lost_rows, missing_files, told, with_missing_defaults
 from dagster_project.run.record import GOOD, RunRecord
+from dagster_project.run.stop import STOP
 
-SIGNALLING = ("feedback", "conversations", "reactions", "sessions")  # systems whose users say something (N)
 FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
 
 
-def looking_code() -> str:
+def fingerprint_code() -> str:
     """Identity of the code that looks at a source."""
     return code_identity(sqlite.__name__)
 
 
 @dataclass
 class MillRun:
-    """Use as a context manager; leaving it releases everything. Publishing is `warehouse.publish`'s."""
+    """Use as a context manager; leaving it releases everything. Publishing is `orchestration/publication.py`'s."""
 
     config: Config
     choice: Choice = field(default_factory=Choice)
     began: datetime = field(default_factory=lambda: datetime.now(UTC))  # the run's one look at the clock (G2)
     report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
-    accounts: dict[str, Any] = field(default_factory=dict)  # raw table -> what the run did with it
+    check_stop: Callable[[], None] = STOP.check
     state_moves: list[Move] = field(default_factory=list)  # what the publication puts into the state (G12)
     started_by: str | None = None  # who asked for the run; None: it is no run of the pipeline, and not put down as one
     run_id: str = field(default_factory=lambda: str(uuid4()))
     wanted: set[str] | None = None  # the tables that belong to this run; all if nobody has said ...
-    results: dict[str, Any] = field(default_factory=dict)  # table -> what is told of it
-    brought: set[str] = field(
-        default_factory=set
-    )  # ... and those it has brought up to as_of: all, or it does not publish
+    made: dict[str, Made] = field(
+        default_factory=dict
+    )  # ... those it has brought up to as_of: all, or it does not publish
     dated: Mapping[str, TableSpec] = field(default_factory=dict)  # the tables that are read by day
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
 
@@ -91,12 +96,19 @@ class MillRun:
                 missing_files=told(self.missing, self.lake.published) if is_good else None,
                 release_cpu_seconds=self.release_cpu_seconds,
             )
-            if is_good and not self.is_in_the_past:
-                nothing_new.remember(self.lake.home, self._picture())
+
+    def _leave_picture(self) -> None:
+        """Last of all, while the home is still held: sweeping what was staged gives published files, which were linked from
+        there, another time of change."""
+        if self.record.outcome in GOOD and not self.is_in_the_past:
+            nothing_new.remember(self.lake.home, self._picture())
 
     def _picture(self) -> nothing_new.Picture | None:
         """By which the next run can tell that there is nothing new; None where it could not be sure."""
         if self.missing or self._looked is None or self._looked != nothing_new.look_at_inputs(self._configured):
+            return None
+        state = nothing_new.look_at_state(self.lake.home)
+        if not nothing_new.is_own_work(self._state, state, self.state_moves):
             return None
         held = [day for seen in self._seen.values() for day in seen.dates]
         later = min((day for day in held if day >= self.as_of.date()), default=None)
@@ -105,6 +117,7 @@ class MillRun:
         published, asked = self.lake.published, self.choice.as_of
         return nothing_new.Picture(
             inputs=self._looked,
+            state=nothing_new.of_state(state),
             made=nothing_new.look_at_what_was_made(self.lake.home, published.snapshot),
             as_of=self.as_of.isoformat(),
             asked_as_of=asked.isoformat() if isinstance(asked, datetime) else asked,
@@ -117,18 +130,20 @@ class MillRun:
     def _open(self) -> None:
         home = self.config.home
         self._as_of, self.as_of_choice = self._asked_as_of()
+        self._check_settings()
         self._check_sources()
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
         check_places(home, ["runs"], [])
         self.record.begin(full=self.choice.full, days=self.choice.days)
         self.lake = Lake(home)
+        self._stack.callback(self._leave_picture)
         self.lake.recover()
         self._stack.callback(self.lake.sweep)
-        self._looked = nothing_new.look_at_inputs(self.config)
+        self._looked, self._state = nothing_new.look_at_inputs(self.config), nothing_new.look_at_state(home)
         self._configured = self.config
         self.config = with_missing_defaults(self.config, self.lake.catalog)
         self.missing = missing_files(self.config, self.lake.catalog)
-        self.looks = LookCache(home, looking_code())
+        self.fingerprint_cache = FingerprintCache(home, fingerprint_code())
         self._files: dict[str, list[OpenFile]] = {}
         self._seen: dict[str, Seen] = {}
         self.damage = set_aside(self.lake, self.choice.full)
@@ -142,6 +157,13 @@ class MillRun:
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
 
+    def _check_settings(self) -> None:
+        """What no release heeds is refused, not passed over: else records would leave that somebody ruled out."""
+        if said := [name for name in ("recipe", "decontaminate") if getattr(self.config, name)]:
+            raise GristmillError(
+                f"{said[0]} is understood, but no release heeds it yet: take it out of the configuration"
+            )
+
     def _check_sources(self) -> None:
         """Told before anything is made: there must be something to read, or to keep, or to take out."""
         home, catalog = self.config.home, Catalog.read(self.config.home / "lake" / "catalog.json")
@@ -151,7 +173,7 @@ class MillRun:
         if not any(config.sources.values()) and not is_emptied:
             raise GristmillError(
                 f"no source is configured and {home / 'sources'} has none: "
-                "set GRISTMILL_FEEDBACK or write gristmill.toml, or try `gristmill demo`"
+                f"set {next(iter(SOURCES.values())).variable} or write gristmill.toml, or try `gristmill demo`"
             )
         is_any_there = len(missing) < sum(map(len, config.sources.values()))
         if not is_any_there and not is_emptied and not any(found.is_held for found in missing):
@@ -164,23 +186,9 @@ class MillRun:
         """The files of a system that are missing (G13), with their place among all of them."""
         return {found.file.label: found.file.order for found in self.missing if found.system == system}
 
-    def _open_files(self, system: str) -> list[OpenFile]:
-        return [
-            OpenFile(
-                label=file.label,
-                order=file.order,
-                database=self._stack.enter_context(
-                    contextlib.closing(open_database(file, self.config.busy_timeout_seconds))
-                ),
-                options={"rating_scale": file.rating_scale, "tenant": file.tenant or "", "project": file.project or ""},
-            )
-            for file in self.config.sources[system]
-            if file.label not in self.missing_of(system)
-        ]
-
     def check_whole(self) -> None:
         """G14: nothing is published in which a table's inputs are older than as_of."""
-        if behind := sorted((set(TABLES) if self.wanted is None else self.wanted) - self.brought):
+        if behind := sorted((set(TABLES) if self.wanted is None else self.wanted) - {*self.made}):
             others = f" and {len(behind) - 1} more" if len(behind) > 1 else ""
             raise GristmillError(
                 f"{behind[0]}{others} did not take part in this run, so nothing was published: "
@@ -192,18 +200,23 @@ class MillRun:
     def files(self, system: str, table: str | None = None) -> list[OpenFile]:
         """The open databases of a system; with `table`, those that have this optional table."""
         if system not in self._files:
-            self._files[system] = self._open_files(system)
+            self._files[system] = open_files(self.config, system, self.missing_of(system), self._stack)
         return [file for file in self._files[system] if table is None or table in file.database.tables]
 
     def files_with(self, spec: TableSpec) -> list[OpenFile]:
         """The open databases a table is read from."""
-        return self.files(spec.system, spec.name if spec.is_optional else None)
+        return files_with(self.files(spec.system), spec)
+
+    @property
+    def accounts(self) -> dict[str, Account]:
+        """What the run did with the tables that are read by day."""
+        return {name: made.account for name, made in self.made.items() if name in self.dated and made.account}
 
     def seen(self, asset: str) -> Seen:
         """Fingerprints of a dated table, taken once in the run's own read transactions."""
         if asset not in self._seen:
             spec = self.dated[asset]
-            seen = look(self.files_with(spec), spec, self.looks)
+            seen = look(self.files_with(spec), spec, self.fingerprint_cache)
             stored = self.lake.catalog.sources.get(asset, {}).get("days", {})
             self._seen[asset] = remembered(seen, stored, self.missing_of(spec.system))
         return self._seen[asset]
@@ -260,6 +273,20 @@ class MillRun:
         days = (day for asset in self.dated for day in self.seen(asset).dates)
         return any(self.as_of.date() <= day and datetime.combine(day, time(), UTC) < published for day in days)
 
+    @cached_property
+    def makes_release(self) -> bool:
+        """T5: whether this run makes a release. One in the past is asked for nothing else, so it always does.
+
+        Weekly: unless one stands whose last day is in the ISO week before as_of's.
+        """
+        every = self.config.release_every
+        if self.choice.release or self.is_in_the_past or every == "run":
+            return True
+        if every == "never":
+            return False
+        monday = self.as_of.date() - timedelta(days=self.as_of.weekday())
+        return not any(monday - timedelta(days=7) <= name.day < monday for name in releases(self.lake.home))
+
     @property
     def release_date(self) -> date:
         """The last day as_of covers."""
@@ -268,10 +295,12 @@ class MillRun:
     @property
     def params(self) -> Mapping[str, Any]:
         """What SQL files may bind."""
-        shares = self.config.satisfaction_shares or {system: 1 / len(SIGNALLING) for system in SIGNALLING}
+        signalling = [system for system, facts in FACTS.items() if facts.has_signals]
+        shares = self.config.satisfaction_shares or {system: 1 / len(signalling) for system in signalling}
         return {
             "as_of": self.as_of,
             "release_date": self.release_date,
             **self.config.sql_parameters(),
             "satisfaction_shares": json.dumps(shares, sort_keys=True),
+            "spaces": SPACES,  # what "trimmed" means (G8), in every query the same
         }

@@ -12,23 +12,21 @@ import json
 import os
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
+from importlib import import_module
 from pathlib import Path
 
-from dagster_project.config import Config
+from dagster_project.config import OF_A_RUN, Config
+from dagster_project.config.system_facts import FACTS
 from dagster_project.databases.sqlite_file import beside, identity, is_settled
-from dagster_project.lake.placing import write_atomically
+from dagster_project.lake.placing import Move, write_atomically
 
 PACKAGE = Path(__file__).parent.parent
 CODE = (".py", ".sql", ".toml", ".json")
 MADE = ("lake", "exports", "pending_review", "approved", "warehouse.duckdb", "warehouse.duckdb.wal", "commit.json")
-TEXTS_BESIDE = {"conversations"}  # systems whose texts lie beside their database (sources.md) ...
-LOOKS_BESIDE: dict[
-    str, Callable[[Path], str]
-] = {}  # ... and how those are looked at: each such system puts its way here
-OWN_MODEL = "wordllama"  # the one model whose code is counted among the libraries
+OWN_MODEL: str = OF_A_RUN["similarity_model"].default  # the one model whose code is counted among the libraries
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class Picture:
     """What a run that went well left. `next_day` is the first day a source holds that is not before as_of."""
 
     inputs: str
+    state: str
     made: str
     as_of: str
     asked_as_of: str | None
@@ -52,14 +51,11 @@ class Picture:
 
 
 def look_at_inputs(config: Config) -> str | None:
-    """All that a run reads, as it looks now; None where that does not tell everything."""
+    """All that a run reads besides the state, as it looks now; None where that does not tell everything."""
     files = [file for files in config.sources.values() for file in files]
     if any(file.address for file in files) or config.similarity_model != OWN_MODEL:
         return None
-    if any(config.sources.get(system) for system in TEXTS_BESIDE - LOOKS_BESIDE.keys()):
-        return None
     looks = [repr(config), sys.version, unicodedata.unidata_version, *_installed(), *_code()]
-    looks += [look for _, look in _below(config.home / "state")]
     for file in files:
         identified = identity(file.path)
         if not is_settled(identified):
@@ -67,6 +63,22 @@ def look_at_inputs(config: Config) -> str | None:
         looks += [str(file.path.resolve()), str(identified), _look(beside(file.path, "-journal"))]
     looks += _texts_beside(config)
     return _digest(looks)
+
+
+def look_at_state(home: Path) -> dict[str, str]:
+    """Every file of the state by its path, with how it looks: a run reads them, and puts some of them there itself."""
+    state = home / "state"
+    return {str(state / name): look for name, look in _below(state)} if state.is_dir() else {}
+
+
+def is_own_work(before: Mapping[str, str], after: Mapping[str, str], moves: Iterable[Move]) -> bool:
+    """Whether the state differs by nothing but what the run put there: what somebody else did meanwhile it has not read."""
+    own = {str(path) for _, target in moves for path in (target, *(target.rglob("*") if target.is_dir() else ()))}
+    return all(before.get(path) == after.get(path) for path in {*before, *after} - own)
+
+
+def of_state(looks: Mapping[str, str]) -> str:
+    return _digest([*looks.values()])
 
 
 def look_at_what_was_made(home: Path, snapshot: int) -> str:
@@ -87,6 +99,7 @@ def is_true(picture: Picture, config: Config, asked_as_of: datetime | None, toda
     return (
         picture.holds_for(asked_as_of, today)
         and picture.inputs == look_at_inputs(config)
+        and picture.state == of_state(look_at_state(config.home))
         and picture.made == look_at_what_was_made(config.home, picture.snapshot)
     )
 
@@ -118,10 +131,12 @@ def _code() -> Iterator[str]:
 
 
 def _texts_beside(config: Config) -> Iterator[str]:
-    """Of systems whose texts lie beside their database, how those look."""
-    for system, look in LOOKS_BESIDE.items():
-        for file in config.sources.get(system, ()):
-            yield look(file.path)
+    """Of systems whose texts lie beside their database, how those look: as each system's own code sees them."""
+    for system, facts in FACTS.items():
+        if facts.looks_beside and config.sources.get(system):
+            module, _, name = facts.looks_beside.partition(":")
+            look = getattr(import_module(f"dagster_project.systems.{system}.{module}"), name)
+            yield from (look(file.path) for file in config.sources[system])
 
 
 def _below(path: Path) -> list[tuple[str, str]]:

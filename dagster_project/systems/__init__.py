@@ -1,1 +1,1 @@
-"""The five systems, a room each: source, schema, intake, logic, lookups."""
+"""The systems, a room each: declaration, contracts, source, schema, intake, logic, lookups, write-back."""

@@ -20,12 +20,14 @@ from dagster_project.contracts.train import ANONYMIZED_FEEDBACK
 from dagster_project.engines.checked_tables import checked
 from dagster_project.engines.stored_tables import store
 from dagster_project.lake.parquet import TableWriter
+from dagster_project.run.made import Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
 from dagster_project.training.anonymised import Counts, anonymise, put_together, session_batches
 from dagster_project.training.anonymised_weeks import KeptWeek, KeptWeeks, closes_at, week_name
 from dagster_project.training.rated_sessions import RatedSessions
 
 NAME, TABLE = "anonymized_feedback", "train__anonymised"
+SESSIONS_ADD_UP = Claim("sessions_add_up", "sessions with feedback in time = exported + suppressed (G3, S6)")
 
 
 @dataclass(frozen=True)
@@ -83,8 +85,8 @@ def keep_new_weeks(
                 kept.add(monday, anonymise(sessions, k, token_budget), k, token_budget)
 
 
-def bring_anonymised_up_to_date(run: MillRun) -> tuple[AnonymisedExport, bool]:
-    """The weeks of this release, new ones staged for the state; and whether the table was made from just these before."""
+def make_anonymised(run: MillRun) -> list[Made]:
+    """The weeks of this release; new ones are staged for the state, also by a run that makes no release."""
     lake, kept, partition = run.lake, KeptWeeks(run.lake), f"release_date={run.release_date}"
     if not run.is_in_the_past:
         rated = RatedSessions(lake, run.config.memory_limit_mb)
@@ -92,6 +94,10 @@ def bring_anonymised_up_to_date(run: MillRun) -> tuple[AnonymisedExport, bool]:
         keep_new_weeks(kept, rated.mondays(), rated.of_week, run.as_of, *settings)
         run.state_moves += [move for move in kept.moves() if move not in run.state_moves]
     export = AnonymisedExport.of(kept, run.as_of, run.config.anonymity_k)
+    told = {name: json.dumps(value) for name, value in export.summary().items()}
+    outcomes = (Outcome(SESSIONS_ADD_UP, export.adds_up, told),)
+    if not run.makes_release:
+        return [Made(TABLE, True, told, outcomes)]
     made_from = {
         "weeks": kept.identity(week.monday for week in export.weeks),
         "code": code_identity(__name__),
@@ -108,7 +114,7 @@ def bring_anonymised_up_to_date(run: MillRun) -> tuple[AnonymisedExport, bool]:
     elif not export.weeks:
         lake.drop(TABLE, partition)
     lake.catalog.inputs[TABLE] = inputs
-    return export, is_current
+    return [Made(TABLE, is_current, told, outcomes)]
 
 
 def write_files(export: AnonymisedExport, folder: Path) -> dict[str, dict[str, Any]]:

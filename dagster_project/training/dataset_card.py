@@ -1,10 +1,12 @@
-"""The card of a release, `README.md`: what a trainer's loader reads, and what a person should know.
+"""The card of a release, `README.md`: what a trainer's loader reads; what a person should know is in `card_text.py`.
 
 `load_dataset(<folder>, CONFIG)` works for every config the card names. The loader reads all files of a folder with one builder, so
 every config names JSON Lines; it guesses types from the first rows of the first split, where a column may be all null, so the
 card says them; and it fails on a config without rows, so such a one is not named.
 """
 
+import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,11 +16,8 @@ from dagster_project.columns.templates import FIELDS, IDENTITY
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
 from dagster_project.training.anonymised_export import NAME as ANONYMISED
+from dagster_project.training.card_text import text
 
-ANONYMISED_NOTE = (
-    "`anonymized_feedback` holds rated sessions without saying whose: no ids, and every combination of values is shared by "
-    "at least k users of its week (`anonymised` in `manifest.json`). Numbers are the lower ends of quarters and thirds."
-)
 # What the loader calls our types.
 TYPES = {pl.String: "string", pl.Float64: "float64", pl.Boolean: "bool", pl.Int64: "int64"}
 
@@ -33,19 +32,16 @@ def dataset_card(manifest: Mapping[str, Any]) -> str:
     lines += ["dataset_info:"]
     for name in configs:
         lines += [f"- config_name: {name}", "  features:", *_features(_schema(name), "  ")]
-    lines += ["---", "", f"# Training sets up to {manifest['release_date']}", ""]
-    lines += ["| file | split | records |", "|---|---|---|"]
-    lines += [f"| {name} | {entry['split'] or ''} | {entry['rows']} |" for name, entry in manifest["files"].items()]
-    lines += [
-        "",
-        "Each record carries `id`, `source` (the rule that made it), `quality_weight`, `tier`, `domain`, `origin_ids` (the",
-        "feedback rows or the distilled example behind it) and `context` (conversation before the prompt, or null).",
-        "Prompts never cross splits.",
-        "What was left out, and why, is counted in `manifest.json`.",
-        *([ANONYMISED_NOTE] if manifest["anonymised"]["weeks"] else []),
-        "",
-    ]
-    return "\n".join(lines)
+    return "\n".join([*lines, *_licence(manifest.get("rights", {})), "---", *text(manifest)])
+
+
+def _licence(rights: Mapping[str, str]) -> Iterator[str]:
+    """A name that is no known one's form is quoted, so that whatever is configured is YAML."""
+    if licence := rights.get("licence"):
+        is_identifier = re.fullmatch(r"[a-z0-9][a-z0-9.-]*", licence)
+        yield f"license: {json.dumps(licence) if is_identifier else 'other'}"
+        if not is_identifier:
+            yield f"license_name: {json.dumps(licence)}"
 
 
 def _data_files(files: Mapping[str, Mapping[str, Any]], config: str) -> dict[str, str]:

@@ -1,26 +1,26 @@
-"""The records of a release with their texts, in the order of their ids, in bounded memory.
+"""The records of a release with their texts, a group of days at a time.
 
-Candidates lie by day, as the texts do; records leave by id. An id begins with the hash of the feedback row or distilled
-example it came from, so all records of one are neighbours: candidates and texts are dropped into buckets by the first digits of that
-hash, each text once whatever the number of its records; then each bucket is joined, sorted and leaves.
+Candidates and texts lie by day, so each text is read once, with those of its days. First the candidates that leave are dealt
+to their groups of days, without texts (`Dealt`). Then every group is worked on by itself, whoever does it and in whatever order
+(`DayGroup.records`). The better answer of a rating pair is another row's, often of another day: such a record is a half that
+waits, its answer is found where its partner's texts are, and both are put together last (`late_groups`).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from dagster_project.columns.templates import DISTILLATION, FEEDBACK, context
+from dagster_project.engines.kept_days import grouped, partition_day
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation.answers import merged
 
-BUCKET_RECORDS = 48_000
-MOST_BUCKETS = 256
-GROUP_ROWS = 40_000
+GROUP_ROWS = 16_000  # few, because every worker holds the texts of one group in memory
 TEXTS = tuple(
     """
     original_query original_response conversation_context correction what_was_wrong preferred_response
@@ -29,160 +29,232 @@ TEXTS = tuple(
 CARRIED = tuple(
     """
     format id source origin_id partner_id prompt_key split quality_weight base_weight tier domain error_type
-    label
+    label votes_for votes_against
 """.split()
 )
 IDENTITY = ("id", "source", "origin_ids", "prompt_key", "split", "quality_weight", "base_weight", "tier", "domain")
-PAIR = ("thread_key", "side_a", "side_b")  # what votes are about
-EXPLICIT_PAIRS = ("feedback_preference", "feedback_correction_pair")
-FROM_FEEDBACK, FROM_DISTILLATION = "core__feedback_candidates", "core__distillation_candidates"
-CANDIDATES = (FROM_FEEDBACK, FROM_DISTILLATION)
-RIVALS, VOTES, ENTRIES, SOURCES = (
-    "core__candidate_rivals",
-    "core__pair_votes",
-    "raw_feedback__entries",
-    "core__distillation_sources",
-)
+PAIRS = "preference"
+ENTRIES, SOURCES, DISTILLED = "raw_feedback__entries", "core__distillation_sources", "core__distilled_answers"
 DISTILLED_TEXTS = ("query", "query_context", "sam_attempt", "claude_response")
-DAYS_AT_ONCE = 10
 NO_PARTNER = pl.lit(None, dtype=pl.String).alias("partner_response")
-LEAVES = pl.col("early_reason").is_null() & pl.col("late_reason").is_null()
+
+Records = list[tuple[str, pl.DataFrame]]
 
 
-class ExampleSpool:
-    """Examples of a release on disk, bucketed by id. Fill it once, then read the buckets in order."""
+class Spool:
+    """Rows on disk under a number, in the order they came."""
 
-    def __init__(self, lake: Lake, folder: Path) -> None:
-        self.lake, self.folder = lake, folder
-        self._buckets = _bucket_count(sum(lake.rows(table) for table in CANDIDATES))
-        self._writers: dict[Path, pa.ipc.RecordBatchStreamWriter] = {}
+    def __init__(self, folder: Path, name: str) -> None:
+        self.folder, self.name = folder, name
+        self.rows: dict[int, int] = {}
+        self._writers: dict[int, pa.ipc.RecordBatchStreamWriter] = {}
 
-    def fill(self) -> None:
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self._spool_candidates()
-        pairs = (
-            self._scan(FROM_FEEDBACK)
-            .filter(LEAVES & pl.col("partner_id").is_not_null())
-            .select("id", "partner_id", pl.col("partner_event_date").alias("event_date"))
-            .collect(engine="streaming")
-        )
-        for days in _day_groups(self.lake):
-            self._spool_texts(days, pairs)
-        self._spool_distilled()
+    def add(self, numbered: pl.DataFrame) -> None:
+        """Each row to the number in its column `number`."""
+        for (number,), rows in numbered.partition_by("number", as_dict=True, include_key=False).items():
+            self.put(number, rows)
+
+    def put(self, number: int, rows: pl.DataFrame) -> None:
+        table = rows.to_arrow()
+        if number not in self._writers:
+            self._writers[number] = pa.ipc.new_stream(str(self._path(number)), table.schema)
+        self._writers[number].write_table(table)
+        self.rows[number] = self.rows.get(number, 0) + rows.height
+
+    def close(self) -> None:
         for writer in self._writers.values():
             writer.close()
 
-    def _scan(self, table: str) -> pl.LazyFrame:
-        return parquet.scan(self.lake.files(table))
-
-    def _spool_candidates(self) -> None:
-        rivals = parquet.read(self.lake.files(RIVALS), columns=["id"])
-        votes = parquet.read(self.lake.files(VOTES)).with_columns(pl.lit("preference").alias("format"))
-        is_explicit = pl.col("source").is_in(EXPLICIT_PAIRS)
-        counted = [pl.when(is_explicit).then(name).alias(name) for name in ("votes_for", "votes_against")]
-        columns = [*CARRIED, *PAIR, "early_reason", "late_reason"]
-        for path in [path for table in CANDIDATES for path in self.lake.files(table)]:
-            with pq.ParquetFile(path) as file:
-                for batch in file.iter_batches(GROUP_ROWS, columns=columns):
-                    rows = pl.DataFrame(batch).filter(LEAVES)
-                    leaving = rows.join(rivals, on="id", how="anti").join(votes, on=["format", *PAIR], how="left")
-                    self._spill("examples", leaving.select(*CARRIED, *counted))
-
-    def _spool_texts(self, days: list[date], pairs: pl.DataFrame) -> None:
-        """The texts of the rows that have a record, and the answers that are another row's better half of a pair."""
-        files = self.lake.files(ENTRIES, [f"event_date={day}" for day in days])
-        texts = parquet.read(files, columns=["feedback_id", *TEXTS])
-        texts = texts.rename({"feedback_id": "origin_id"})
-        needed = (
-            self._scan(FROM_FEEDBACK)
-            .filter(LEAVES & pl.col("event_date").is_between(min(days), max(days)))
-            .select("origin_id", "id")
-            .collect()
-            .unique("origin_id", maintain_order=True)
-        )
-        self._spill("texts", needed.join(texts, on="origin_id", maintain_order="left"), drop_id=True)
-        partners = pairs.filter(pl.col("event_date").is_in(days)).join(
-            texts, left_on="partner_id", right_on="origin_id", maintain_order="left"
-        )
-        self._spill("partners", partners.select("id", pl.col("original_response").alias("partner_response")))
-
-    def _spool_distilled(self) -> None:
-        """The texts of the distilled examples that have a record, merged over the generations again."""
-        needed = (
-            self._scan(FROM_DISTILLATION)
-            .filter(LEAVES)
-            .select("origin_id", "id", "event_date")
-            .collect(engine="streaming")
-            .unique("origin_id", maintain_order=True)
-        )
-        sources = parquet.scan(self.lake.files(SOURCES))
-        days = needed["event_date"].unique().sort().to_list()
-        for start in range(0, len(days), DAYS_AT_ONCE):
-            mine = needed.filter(pl.col("event_date").is_in(days[start : start + DAYS_AT_ONCE]))
-            rows = sources.join(mine.lazy().select(example_id="origin_id"), on="example_id", how="semi").collect()
-            texts = merged(self.lake, rows, DISTILLED_TEXTS).select(
-                pl.col("example_id").alias("origin_id"), "query", "query_context", "claude_response", "attempt"
-            )
-            self._spill("distilled", mine.drop("event_date").join(texts, on="origin_id"), drop_id=True)
-
-    def read(self) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Per format the examples in ascending order of id, some at a time."""
-        for bucket in range(self._buckets):
-            examples, texts, partners, distilled = (
-                self._take(f"{name}.{bucket}.arrow") for name in ("examples", "texts", "partners", "distilled")
-            )
-            if examples is None:
-                continue
-            origins = pl.concat_list("origin_id", "partner_id").list.drop_nulls().alias("origin_ids")
-            for (format,), mine in examples.with_columns(origins).partition_by("format", as_dict=True).items():
-                is_users = pl.col("source").str.starts_with("feedback_")  # ids of the two systems may be the same
-                told = []
-                if texts is not None and format in FEEDBACK:
-                    rows = mine.filter(is_users).join(texts, on="origin_id")
-                    rows = (
-                        rows.with_columns(NO_PARTNER) if partners is None else rows.join(partners, on="id", how="left")
-                    )
-                    told.append(rows.select(*FEEDBACK[str(format)], context("conversation_context"), *IDENTITY))
-                if distilled is not None and format in DISTILLATION:
-                    rows = mine.filter(~is_users).join(distilled, on="origin_id")
-                    told.append(rows.select(*DISTILLATION[str(format)], context("query_context"), *IDENTITY))
-                yield str(format), pl.concat(told).sort("id")
-
-    def _take(self, name: str) -> pl.DataFrame | None:
-        path = self.folder / name
-        if not path.exists():
+    def take(self, number: int) -> pl.DataFrame | None:
+        """All rows under a number; they are gone from disk then."""
+        if number not in self.rows:
             return None
-        rows = pl.read_ipc_stream(path).rechunk()  # else its many small batches are put together at every join
-        path.unlink()
+        rows = pl.read_ipc_stream(self._path(number)).rechunk()  # else its batches are put together at every join
+        self._path(number).unlink()
         return rows
 
-    def _spill(self, name: str, rows: pl.DataFrame, drop_id: bool = False) -> None:
-        first_digits = pl.col("id").str.head(4).str.to_integer(base=16, dtype=pl.Int64)
-        placed = rows.with_columns((first_digits * self._buckets // 65_536).alias("bucket")).sort("bucket")
-        table = placed.drop("bucket", *["id"] if drop_id else []).to_arrow()
-        start = 0
-        for bucket, count in placed["bucket"].rle().struct.unnest().select("value", "len").iter_rows():
-            path = self.folder / f"{name}.{bucket}.arrow"
-            if path not in self._writers:
-                self._writers[path] = pa.ipc.new_stream(str(path), table.schema)
-            self._writers[path].write_table(table.slice(start, count))
-            start += count
+    def _path(self, number: int) -> Path:
+        return self.folder / f"{self.name}.{number}.arrow"
 
 
-def _bucket_count(candidates: int) -> int:
-    """A power of two, from the number of candidates alone."""
-    return min(MOST_BUCKETS, 1 << max(0, (candidates - 1) // BUCKET_RECORDS).bit_length())
+@dataclass(frozen=True)
+class Told:
+    """What a group of days comes to: its whole records per format, the halves of pairs, and answers for others' halves."""
+
+    records: Records
+    halves: pl.DataFrame | None = None
+    answers: pl.DataFrame | None = None
 
 
-def _day_groups(lake: Lake) -> Iterator[list[date]]:
-    """Neighbouring days, about GROUP_ROWS rows together."""
-    group: list[date] = []
-    rows = 0
-    for partition, stored in lake.partitions(ENTRIES).items():
-        group.append(date.fromisoformat(partition.removeprefix("event_date=")))
-        rows += stored.rows
-        if rows >= GROUP_ROWS:
-            yield group
-            group, rows = [], 0
-    if group:
-        yield group
+@dataclass(frozen=True)
+class DayGroup:
+    """Days whose texts are in memory together, with what is wanted of them."""
+
+    number: int
+    days: list[date]
+    lake: Lake
+    candidates: Callable[[], pl.DataFrame | None]
+    errands: (
+        pl.DataFrame | None
+    )  # pairs whose better answer is of these days: id, partner_id, number of the pair's group
+    sources: pl.DataFrame | None  # of distilled examples
+
+    def records(self) -> Told:
+        candidates, records = self.candidates(), []
+        if candidates is None and self.errands is None:
+            return Told([])
+        texts = _texts(self.lake, self.days)
+        answers = None if self.errands is None else _answers(self.errands, texts)
+        halves = None
+        if candidates is not None:
+            is_half = pl.col("partner_id").is_not_null() & ~pl.col("partner_event_date").is_in(self.days)
+            candidates = candidates.with_columns(is_half.fill_null(False).alias("is_half"))
+            users, distilled = candidates.filter(~pl.col("is_distilled")), candidates.filter("is_distilled")
+            waiting = users.filter("is_half")
+            halves = waiting.select(*CARRIED).join(texts, on="origin_id") if waiting.height else None
+            records += _of_feedback(users.filter(~pl.col("is_half")), texts, answers)
+            if distilled.height and self.sources is not None:
+                records += _of_distillation(self.lake, distilled, self.sources)
+        others = None if answers is None else answers.filter(pl.col("number") != self.number)
+        return Told(_put_together(records), halves, others)
+
+
+class Dealt:
+    """The candidates that leave, dealt to the groups of days their texts are read with."""
+
+    def __init__(self, lake: Lake, folder: Path, leaving: Iterable[pl.DataFrame]) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.lake = lake
+        self._days = list(_grouped_days(lake))
+        self._candidates, self._halves, self._answers = (
+            Spool(folder, name) for name in ("leaving", "halves", "answers")
+        )
+        self._numbers = pl.DataFrame(
+            [(day, number) for number, days in enumerate(self._days) for day in days],
+            schema={"event_date": pl.Date, "number": pl.Int64},
+            orient="row",
+        )
+        pairs = []
+        for rows in leaving:
+            self._candidates.add(rows.join(self._numbers, on="event_date"))
+            pairs.append(
+                rows.filter(pl.col("partner_id").is_not_null()).select(
+                    "id", "partner_id", "event_date", "partner_event_date"
+                )
+            )
+        self._candidates.close()
+        self._errands = self._dealt_pairs(pairs)
+
+    def _dealt_pairs(self, pairs: list[pl.DataFrame]) -> dict[int, pl.DataFrame]:
+        """Pairs by the group of days their better answer is of, each with the number of its own group."""
+        if not pairs:
+            return {}
+        where = self._numbers.rename({"event_date": "partner_event_date", "number": "partner_number"})
+        placed = pl.concat(pairs).join(self._numbers, on="event_date").join(where, on="partner_event_date")
+        dealt = placed.select("id", "partner_id", "number", "partner_number").partition_by(
+            "partner_number", as_dict=True, include_key=False
+        )
+        return {number: rows for (number,), rows in dealt.items()}
+
+    def groups(self) -> Iterator[DayGroup]:
+        """In order of days."""
+        by_day = _sources_by_day(self.lake)
+        for number, days in enumerate(self._days):
+            found = [by_day[day] for day in days if day in by_day]
+            yield DayGroup(
+                number,
+                days,
+                self.lake,
+                lambda number=number: self._candidates.take(number),
+                self._errands.get(number),
+                pl.concat(found) if found else None,
+            )
+
+    def keep(self, group: int, told: Told) -> None:
+        """Put halves and answers aside until all groups are told."""
+        if told.halves is not None:
+            self._halves.put(group, told.halves)
+        if told.answers is not None:
+            self._answers.add(told.answers)
+
+    def late_groups(self) -> Iterator[Callable[[], Told]]:
+        """The halves with their answers, once every group is told."""
+        self._halves.close()
+        self._answers.close()
+        for numbers in grouped(sorted(self._halves.rows), self._halves.rows.__getitem__, GROUP_ROWS):
+            yield lambda numbers=numbers: self._late(numbers)
+
+    def _late(self, numbers: list[int]) -> Told:
+        halves = [rows for number in numbers if (rows := self._halves.take(number)) is not None]
+        answers = [rows for number in numbers if (rows := self._answers.take(number)) is not None]
+        known = pl.concat(answers) if answers else pl.DataFrame(schema={"id": pl.String, "partner_response": pl.String})
+        whole = pl.concat(halves).join(known, on="id", how="left")
+        return Told(_put_together([(PAIRS, _told(whole, FEEDBACK[PAIRS], "conversation_context"))]))
+
+
+def _grouped_days(lake: Lake) -> Iterator[list[date]]:
+    """The days records come from, as many together as have some rows: from the lake alone, so the same every time."""
+    rows: dict[date, int] = {}
+    for table in (ENTRIES, DISTILLED):
+        for partition, stored in lake.partitions(table).items():
+            day = partition_day(partition)
+            rows[day] = rows.get(day, 0) + stored.rows
+    return grouped(sorted(rows), rows.__getitem__, GROUP_ROWS)
+
+
+def _sources_by_day(lake: Lake) -> dict[date, pl.DataFrame]:
+    """The source rows of distilled examples, narrow, by the day of the example."""
+    files = lake.files(SOURCES)
+    if not files:
+        return {}
+    days = parquet.read(files).partition_by("example_date", as_dict=True)
+    return {day: rows for (day,), rows in days.items()}
+
+
+def _texts(lake: Lake, days: list[date]) -> pl.DataFrame:
+    files = lake.files(ENTRIES, [f"event_date={day}" for day in days])
+    if not files:
+        return pl.DataFrame(schema=dict.fromkeys(("origin_id", *TEXTS), pl.String))
+    return parquet.read(files, columns=["feedback_id", *TEXTS]).rename({"feedback_id": "origin_id"})
+
+
+def _answers(errands: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
+    found = errands.join(texts.select("origin_id", "original_response"), left_on="partner_id", right_on="origin_id")
+    return found.select("id", "number", pl.col("original_response").alias("partner_response"))
+
+
+def _of_feedback(candidates: pl.DataFrame, texts: pl.DataFrame, answers: pl.DataFrame | None) -> Records:
+    told = []
+    for format in [name for name in FEEDBACK if name in candidates["format"].unique()]:
+        rows = candidates.filter(pl.col("format") == format).select(*CARRIED).join(texts, on="origin_id")
+        if format == PAIRS:
+            known = None if answers is None else answers.select("id", "partner_response")
+            rows = rows.with_columns(NO_PARTNER) if known is None else rows.join(known, on="id", how="left")
+        told.append((format, _told(rows, FEEDBACK[format], "conversation_context")))
+    return told
+
+
+def _of_distillation(lake: Lake, candidates: pl.DataFrame, sources: pl.DataFrame) -> Records:
+    """The texts of distilled examples are merged over the generations again."""
+    needed = candidates.select(example_id=pl.col("origin_id").unique())
+    texts = merged(lake, sources.join(needed, on="example_id", how="semi"), DISTILLED_TEXTS).select(
+        pl.col("example_id").alias("origin_id"), "query", "query_context", "claude_response", "attempt"
+    )
+    told = []
+    for format in [name for name in DISTILLATION if name in candidates["format"].unique()]:
+        rows = candidates.filter(pl.col("format") == format).select(*CARRIED).join(texts, on="origin_id")
+        told.append((format, _told(rows, DISTILLATION[format], "query_context")))
+    return told
+
+
+def _told(rows: pl.DataFrame, template: Iterable[pl.Expr], context_column: str) -> pl.DataFrame:
+    origins = pl.concat_list("origin_id", "partner_id").list.drop_nulls().alias("origin_ids")
+    return rows.with_columns(origins).select(*template, context(context_column), *IDENTITY)
+
+
+def _put_together(records: Records) -> Records:
+    """Per format one frame, in order of id."""
+    by_format: dict[str, list[pl.DataFrame]] = {}
+    for format, rows in records:
+        by_format.setdefault(format, []).append(rows)
+    return [(format, pl.concat(frames).sort("id")) for format, frames in by_format.items()]

@@ -6,14 +6,12 @@ Built whole under staging; the run's commit renames the folder into place.
 import contextlib
 import filecmp
 import hashlib
-import io
 import json
 import shutil
 import time
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,177 +20,185 @@ import polars as pl
 from dagster_project.code_identity import code_identity, pipeline_identity
 from dagster_project.columns.templates import FIELDS, IDENTITY, SPLITS
 from dagster_project.contracts import TABLES
-from dagster_project.engines.stored_tables import CheckedTogether, shaped
+from dagster_project.engines.stored_tables import shaped, without_long_texts
+from dagster_project.engines.workers import in_order
 from dagster_project.lake import parquet
-from dagster_project.lake.parquet import TableWriter
+from dagster_project.lake.releases import EXPORTS, ReleaseName, make_way, newest_of
+from dagster_project.run.made import Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeeks
+from dagster_project.training.content_ids import content_ids
 from dagster_project.training.dataset_card import dataset_card
-from dagster_project.training.examples import CANDIDATES, SOURCES, ExampleSpool
+from dagster_project.training.examples import ENTRIES, SOURCES, Dealt, Records, Told
+from dagster_project.training.format_files import FormatFiles, Part
+from dagster_project.training.leaving import candidate_counts, leaving, made_from
+from dagster_project.training.record_figures import SCHEMA, RecordFigures, tally
+from dagster_project.training.record_lines import RunWriter, merge
 
 FORMATS = tuple(FIELDS)
-LINE_ENDS = "\u0085\u2028\u2029"
+CANDIDATES_ADD_UP = Claim("candidates_add_up", "candidates = exported + excluded (G3)")
 
 
-@dataclass(frozen=True)
-class FormatOutcome:
-    """What became of the candidates of a format (G3)."""
+def make_release(run: MillRun) -> list[Made]:
+    """Build the release unless what it is made from is unchanged, and count what became of every candidate.
 
-    table: str
-    candidates: int
-    exported: int
-    excluded: int
-    is_current: bool
-
-    @property
-    def adds_up(self) -> bool:
-        return self.candidates == self.exported + self.excluded
-
-
-def bring_release_up_to_date(run: MillRun) -> list[FormatOutcome]:
-    """Build the release unless what it is made from is unchanged, and count what became of every candidate."""
-    lake, partition = run.lake, f"release_date={run.release_date}"
-    made_from = {
-        "candidates": [lake.versions(table) for table in CANDIDATES],
-        "rivals": [lake.versions(table) for table in ("core__candidate_rivals", "core__pair_votes")],
-        "excluded": dict(lake.versions("train__excluded")).get(partition),
-        "texts": [lake.versions(table) for table in ("raw_feedback__entries", SOURCES, *distillation.DATED)],
-        "code": code_identity(__name__),
-        "anonymised": lake.catalog.inputs.get("train__anonymised"),
-        "release": partition,
-    }
-    inputs = hashlib.sha256(json.dumps(made_from, sort_keys=True).encode()).hexdigest()
+    A run that makes none leaves those there are, and their sums were right when they were made (T5, G3).
+    """
+    if not run.makes_release:
+        return [Made(f"train__{format}", True, outcomes=(Outcome(CANDIDATES_ADD_UP, True),)) for format in FORMATS]
+    lake, inputs = run.lake, release_inputs(run)
     is_current = lake.catalog.inputs.get("release") == inputs
     if not is_current:
         started = time.process_time()
         build_release(run)
         lake.catalog.inputs["release"] = inputs
         run.release_cpu_seconds = time.process_time() - started
-    counted: Counter[str] = Counter()
-    for table in CANDIDATES:
-        found = parquet.scan(lake.files(table)).group_by("format").len().collect(engine="streaming")
-        counted.update(dict(found.iter_rows()))
-    excluded = _excluded_counts(run)
+    counted, excluded = candidate_counts(run), _excluded_counts(run)
     return [
-        FormatOutcome(
-            table=f"train__{format}",
-            candidates=counted[format],
-            exported=sum(
-                f.rows for p, f in lake.partitions(f"train__{format}").items() if p.startswith(f"{partition}/")
-            ),
-            excluded=sum(excluded.get(format, {}).values()),
-            is_current=is_current,
-        )
+        _of_format(run, format, counted.get(format, 0), sum(excluded.get(format, {}).values()), is_current)
         for format in FORMATS
     ]
 
 
+def release_inputs(run: MillRun) -> str:
+    """What the release of this as_of is made from, as a hash (G12)."""
+    lake, partition = run.lake, f"release_date={run.release_date}"
+    parts = {
+        "candidates": made_from(run),
+        "excluded": dict(lake.versions("train__excluded")).get(partition),
+        "texts": [lake.versions(table) for table in (ENTRIES, SOURCES, *distillation.DATED)],
+        "code": code_identity(__name__),
+        "anonymised": lake.catalog.inputs.get("train__anonymised"),
+        "release": partition,
+    }
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
+
+
+def _of_format(run: MillRun, format: str, candidates: int, excluded: int, is_current: bool) -> Made:
+    """What became of the candidates of a format (G3)."""
+    table, partition = f"train__{format}", f"release_date={run.release_date}/"
+    exported = sum(file.rows for name, file in run.lake.partitions(table).items() if name.startswith(partition))
+    sums = {"candidates": candidates, "exported": exported, "excluded": excluded}
+    return Made(table, is_current, sums, (Outcome(CANDIDATES_ADD_UP, candidates == exported + excluded, sums),))
+
+
 def build_release(run: MillRun) -> dict[str, Any]:
-    """Write the release and the train__* partitions to staging; returns what the manifest says."""
-    name = run.release_date.strftime("%Y%m%d")
-    folder = run.lake.staging / "release"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
-    spool = ExampleSpool(run.lake, run.lake.staging / "spool")
-    spool.fill()
-    counts: dict[str, Counter[str]] = {by: Counter() for by in ("format", "source", "tier", "domain")}
-    writers = {format: _FormatWriter(run, format, folder, name) for format in FORMATS}
+    """Write the release and the train__* partitions to staging; returns what the manifest says.
+
+    Where the day's newest release holds the same records, it stays the newest (T5), and only the partitions are written anew.
+    Groups of days go to the workers; what they tell is noted here, in order, so that no byte depends on their number.
+    """
+    newest, workers = newest_of(run.lake.home, run.release_date), run.config.worker_count
+    expected = newest or ReleaseName(run.release_date)
+    folder, spool = run.lake.staging / "release", run.lake.staging / "spool"
+    for path in (folder, spool):
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+    figures = RecordFigures()
+    writers = {format: FormatFiles(run.lake, format, expected) for format in FORMATS}
+    dealt = Dealt(run.lake, spool, leaving(run))
+
+    def note(encoded: "_Encoded") -> None:
+        for format, rows in encoded.tallies:
+            writers[format].check.add(rows)
+            run.report(f"train__{format}", rows.height)
+        figures.add(encoded.figures)
+        for part in encoded.parts:
+            writers[part.format].write(part)
+
     with contextlib.ExitStack() as stack:
         for writer in writers.values():
             stack.callback(writer.close)
-        for format, examples in spool.read():
-            writers[format].write(examples)
-            counts["format"][format] += examples.height
-            run.report(f"train__{format}", examples.height)
-            for by in ("source", "tier", "domain"):
-                counts[by].update(dict(examples[by].value_counts().iter_rows()))
+        first = (
+            partial(_encoded, expected, spool / f"lines.{group.number}", group.records) for group in dealt.groups()
+        )
+        for number, encoded in enumerate(in_order(_call, first, workers)):
+            note(encoded)
+            dealt.keep(number, encoded.told)
+        late = (
+            partial(_encoded, expected, spool / f"late.{number}", group)
+            for number, group in enumerate(dealt.late_groups())
+        )
+        for encoded in in_order(_call, late, workers):
+            note(encoded)
         for writer in writers.values():
             writer.check.finish()
-    files = {name: entry for writer in writers.values() for name, entry in writer.files().items()}
+    files = _write_lines(writers, folder, f"{run.release_date:%Y%m%d}", workers)
     anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of, run.config.anonymity_k)
     files |= write_files(anonymised, folder)
-    shutil.rmtree(run.lake.staging / "spool", ignore_errors=True)
+    shutil.rmtree(spool, ignore_errors=True)
     manifest = {
         "release_date": str(run.release_date),
         "as_of": run.as_of.isoformat(),
         "config_hash": run.config.rules_hash(),
         "code_hash": pipeline_identity(),
         "files": files,
-        "exported": {by: dict(sorted(counter.items())) for by, counter in counts.items()},
+        "exported": figures.exported(),
+        "figures": figures.by_format(),
         "excluded": _excluded_counts(run),
         "anonymised": anonymised.summary(),
+        "rights": {"licence": run.config.licence, "consent": run.config.consent},
     }
+    is_same = newest is not None and _same_files(folder, run.lake.home / EXPORTS / str(newest))
+    if newest and not is_same:
+        make_way(run.lake, newest)
+    for writer in writers.values():
+        writer.adopt(newest.next if newest and not is_same else expected)
+    if is_same:
+        shutil.rmtree(folder)
+        return manifest
     (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
     (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return manifest
 
 
-def json_lines(records: pl.DataFrame) -> bytes:
-    """One line a record, for readers, too, that end a line at more characters than LF: those are escaped (T4)."""
-    lines = io.BytesIO()
-    records.write_ndjson(lines)
-    written = lines.getvalue()
-    for character in LINE_ENDS:
-        written = written.replace(character.encode(), f"\\u{ord(character):04x}".encode())
-    return written
+@dataclass(frozen=True)
+class _Encoded:
+    """What a worker makes of a group."""
+
+    told: Told
+    parts: list[Part]
+    tallies: Records  # the records again, as far as they are checked
+    figures: pl.DataFrame
 
 
-class _FormatWriter:
-    """The files of one format: a JSONL file and a train__ partition per split that has records."""
+def _call(work: Callable[[], _Encoded]) -> _Encoded:
+    return work()
 
-    def __init__(self, run: MillRun, format: str, folder: Path, name: str) -> None:
-        self.run, self.format, self.folder, self.name = run, format, folder, name
-        self.table = TABLES[f"train__{format}"]
-        self.check = CheckedTogether(self.table.name)
-        self._open: dict[str, tuple[Any, TableWriter, Path]] = {}
 
-    def _jsonl(self, split: str) -> Path:
-        return self.folder / f"{self.format}_{self.name}{'' if split == 'train' else f'.{split}'}.jsonl"
+def _encoded(name: ReleaseName, path: Path, told: Callable[[], Told]) -> _Encoded:
+    """The records of a group, encoded while their texts are in memory."""
+    found, parts, tallies, figures = told(), [], [], [pl.DataFrame(schema=SCHEMA)]
+    of_release = pl.lit(str(name)).alias("release"), pl.lit(name.day).alias("release_date")
+    with RunWriter(path) as lines:
+        for format, records in found.records:
+            table = f"train__{format}"
+            rows = shaped(table, records.with_columns(content_ids(format, records), *of_release))
+            figures.append(tally(format, rows))
+            tallies.append((format, without_long_texts(TABLES[table], rows)))
+            for (split,), part in rows.partition_by("split", as_dict=True, maintain_order=True).items():
+                written = lines.write(part.select(*FIELDS[format], *IDENTITY))
+                parts.append(Part(format, str(split), part.to_arrow(), written))
+    return _Encoded(replace(found, records=[]), parts, tallies, pl.concat(figures))
 
-    def _partition(self, split: str) -> str:
-        return f"release_date={self.run.release_date}/split={split}"
 
-    def write(self, examples: pl.DataFrame) -> None:
-        examples = examples.with_columns(pl.lit(self.run.release_date).alias("release_date"))
-        rows = shaped(self.table.name, examples)
-        self.check.add(rows)
-        for (split,), part in rows.partition_by("split", as_dict=True, maintain_order=True).items():
-            lines, parquet, _ = self._writers(str(split))
-            lines.write(json_lines(part.select(*FIELDS[self.format], *IDENTITY)))
-            parquet.write(part.to_arrow())
-
-    def _writers(self, split: str) -> tuple[Any, TableWriter, Path]:
-        if split not in self._open:
-            path = self.run.lake.staging / "lake" / self.table.name / self._partition(split) / "part-0.parquet"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            parquet = TableWriter(path, self.table.file_layout)
-            self._open[split] = (self._jsonl(split).open("wb"), parquet, path)
-        return self._open[split]
-
-    def close(self) -> None:
-        for split in SPLITS:
-            if split in self._open:
-                lines, parquet, path = self._open[split]
-                lines.close()
-                parquet.__exit__(None)
-                self.run.lake.adopt(self.table.name, self._partition(split), path, parquet.rows)
-            else:
-                self.run.lake.drop(self.table.name, self._partition(split))
-
-    def files(self) -> dict[str, dict[str, Any]]:
-        return {
-            self._jsonl(split).name: {
-                "format": self.format,
-                "split": split,
-                "rows": self._open[split][1].rows,
-                "bytes": self._jsonl(split).stat().st_size,
-                "sha256": _sha256(self._jsonl(split)),
-            }
-            for split in SPLITS
-            if split in self._open
-        }
+def _write_lines(
+    writers: Mapping[str, FormatFiles], folder: Path, name: str, workers: int
+) -> dict[str, dict[str, Any]]:
+    """The JSONL files, each by one worker, and what the manifest says of them."""
+    files = [
+        (format, split, folder / f"{format}_{name}{'' if split == 'train' else f'.{split}'}.jsonl", writer.runs[split])
+        for format, writer in writers.items()
+        for split in SPLITS
+        if split in writer.runs
+    ]
+    written = in_order(lambda file: merge(file[3], file[2]), files, workers)
+    return {
+        path.name: {"format": format, "split": split, **asdict(entry)}
+        for (format, split, path, _), entry in zip(files, written, strict=True)
+    }
 
 
 def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:
@@ -207,24 +213,14 @@ def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:
     return excluded
 
 
-def publication_of_release(run: MillRun, exports: Path) -> Iterator[tuple[Path, Path]]:
-    """Where the built release goes: nowhere if the day's newest holds the same, else under its day, or its day and a number."""
-    built = run.lake.staging / "release"
-    if not built.exists():
-        return
-    newest = latest_release(exports, run.release_date)
-    if newest.exists() and _same_files(built, newest):
-        return
-    number = int(newest.suffix[1:] or 1) + 1 if newest.exists() else 1
-    name = run.release_date.strftime("%Y%m%d")
-    yield built, exports / (name if number == 1 else f"{name}.{number}")
-
-
-def latest_release(exports: Path, day: date) -> Path:
-    """The newest folder of a day's release: YYYYMMDD, or the highest of YYYYMMDD.2, .3, ..."""
-    first = exports / day.strftime("%Y%m%d")
-    further = [path for path in exports.glob(f"{first.name}.*") if path.suffix[1:].isdigit()]
-    return max(further, key=lambda path: int(path.suffix[1:]), default=first)
+def standing_release(run: MillRun, new: ReleaseName | None) -> dict[str, Any]:
+    """What the catalogue says of the newest release: `is_behind` where what it would be made from has changed since."""
+    if run.makes_release:
+        name = new or newest_of(run.lake.home, run.release_date)
+        return {"name": str(name), "date": str(run.release_date)} if name else run.lake.catalog.release
+    standing = {key: value for key, value in run.lake.catalog.release.items() if key != "is_behind"}
+    is_behind = standing and release_inputs(run) != run.lake.catalog.inputs.get("release")
+    return standing | ({"is_behind": True} if is_behind else {})
 
 
 def _same_files(one: Path, other: Path) -> bool:
@@ -233,8 +229,3 @@ def _same_files(one: Path, other: Path) -> bool:
     return names == sorted(path.name for path in other.glob("*.jsonl")) and all(
         filecmp.cmp(one / name, other / name, shallow=False) for name in names
     )
-
-
-def _sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,1 +1,1 @@
-"""What is marked in a source, and the ledger of it."""
+"""Marking in the sources what a release says of them."""

@@ -1,8 +1,8 @@
 """Telling the sources what was exported (F10, D9): the one place that writes to a source, and only when asked to.
 
 A row is marked only if it is still as we read it; all rows of a file in one transaction. What we write goes to a ledger in
-the state with what was there before (`writeback_ledger.py`), so a second write-back changes nothing and no output depends
-on it. What is written where is in `writeback_marks.py`.
+the state with what was there before (`intake/own_writes.py`), so a second write-back changes nothing and no output depends
+on it. What is written where, each system says in its `writeback.py`.
 """
 
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ import polars as pl
 
 from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.errors import GristmillError
-from dagster_project.intake.days import OpenFile
+from dagster_project.intake.marks import Marks, Release
+from dagster_project.intake.open_files import OpenFile
 from dagster_project.intake.own_writes import read_ledger, save_ledger, settled, with_own_values
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
+from dagster_project.registry import SYSTEMS
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.missing_files import told
-from dagster_project.writeback.marks import DISTILLATION_MARKS, FEEDBACK_MARKS, Marks, Release
 
-EVERY_SYSTEM = (FEEDBACK_MARKS, DISTILLATION_MARKS)
 GROUP_ROWS = 20_000
 
 
@@ -60,7 +60,7 @@ def write_back(run: MillRun, name: str | None) -> WriteBack:
     release = Release(run.lake, name)
     _ = release.as_of  # before any source is opened: a release that is not there is one line and no more
     done = WriteBack(name)
-    for marks in EVERY_SYSTEM:
+    for marks in [system.marks for system in SYSTEMS.values() if system.marks]:
         spec = marks.table.spec
         files = run.config.sources[spec.system]
         if any(file.address for file in files):
@@ -74,7 +74,7 @@ def write_back(run: MillRun, name: str | None) -> WriteBack:
                 continue
             with SqliteDatabase(file.path, run.config.busy_timeout_seconds, writable=True) as database:
                 if spec.name in database.tables or not spec.is_optional:
-                    open_file = OpenFile(file.label, file.order, database, {"rating_scale": file.rating_scale})
+                    open_file = OpenFile(file.label, file.order, database, file.options)
                     _mark_file(release, marks, open_file, database, wanted, outcome)
         done.systems.append(outcome)
         done.missing += told([found for found in run.missing if found.system == spec.system], run.lake.published)

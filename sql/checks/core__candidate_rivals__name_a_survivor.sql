@@ -1,8 +1,9 @@
 -- Duplicates whose survivor does not leave, and candidates with two rivals (G3, T2).
 -- grain: id
--- inputs: core__candidate_rivals, core__feedback_candidates, core__distillation_candidates
+-- inputs: core__candidate_rivals, core__feedback_candidates, core__distillation_candidates, core__linked_feedback as core__feedback_keys
 -- params: none
 
+-- rivals and survivors share a prompt and context, so both are among the linked rows: 3 s less for a million rows
 with candidates as (
     select id
     from core__feedback_candidates

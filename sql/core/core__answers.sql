@@ -1,16 +1,16 @@
 -- One rated answer of one response that others spoke about too: votes and objections of all active rows that share its response_id or the answer itself (F8).
 -- grain: response_id, answer_key
--- inputs: core__feedback_keys, core__voices
+-- inputs: core__linked_feedback, core__voices
 -- params: as_of
 
 with active as (
     select
-        core__feedback_keys.feedback_id, core__feedback_keys.response_id, core__feedback_keys.answer_key,
-        core__feedback_keys.voter_id, core__feedback_keys.occurred_at, core__feedback_keys.effective_type,
-        core__feedback_keys.sentiment, core__feedback_keys.flag_type
-    from core__feedback_keys
+        core__linked_feedback.feedback_id, core__linked_feedback.response_id, core__linked_feedback.answer_key,
+        core__linked_feedback.voter_id, core__linked_feedback.occurred_at, core__linked_feedback.effective_type,
+        core__linked_feedback.sentiment, core__linked_feedback.flag_type
+    from core__linked_feedback
     anti join core__voices using (feedback_id)
-    where core__feedback_keys.occurred_at < $as_of
+    where core__linked_feedback.occurred_at < $as_of
 ),
 
 repeated_responses as (

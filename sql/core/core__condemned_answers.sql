@@ -1,27 +1,37 @@
 -- One answer, to one prompt in one context, that somebody flagged as harmful: it is never taught (F8).
 -- grain: thread_key, answer_hash
--- inputs: core__feedback_keys, core__voices, core__flagged_responses
+-- inputs: core__feedback_keys, core__linked_feedback, core__voices, core__flagged_responses
 -- params: as_of
 
-with entries as (
-    select feedback_id, response_id, effective_type, flag_type, thread_key, answer_hash
+with flags as (
+    select
+        core__feedback_keys.response_id, core__feedback_keys.thread_key, core__feedback_keys.answer_hash
     from core__feedback_keys
-    where occurred_at < $as_of
+    anti join core__voices using (feedback_id)
+    where core__feedback_keys.occurred_at < $as_of
+        and core__feedback_keys.effective_type = 'flag'
+        and core__feedback_keys.flag_type = 'harmful'
 ),
 
 harmful as (
-    select distinct entries.response_id
-    from entries
-    anti join core__voices using (feedback_id)
-    where entries.effective_type = 'flag' and entries.flag_type = 'harmful'
+    select distinct response_id
+    from flags
 ),
 
 -- what any row shows for such a response, whether it counts or not, and what `responses` shows
 shown as (
-    select entries.thread_key, entries.answer_hash
-    from entries
+    select thread_key, answer_hash
+    from flags
+    where thread_key is not null and answer_hash is not null
+
+    union
+
+    select core__linked_feedback.thread_key, core__linked_feedback.answer_hash
+    from core__linked_feedback
     semi join harmful using (response_id)
-    where entries.thread_key is not null and entries.answer_hash is not null
+    where core__linked_feedback.occurred_at < $as_of
+        and core__linked_feedback.thread_key is not null
+        and core__linked_feedback.answer_hash is not null
 
     union
 

@@ -97,4 +97,3 @@ join voices on voices.feedback_id = requests.request_id
 join ranked on ranked.request_id = requests.request_id
 join heavier on heavier.thousandth = ranked.thousandth
 join raw_feedback__entries as entries on entries.feedback_id = requests.request_id
-order by rank, voices.feedback_id

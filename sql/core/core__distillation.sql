@@ -1,6 +1,6 @@
 -- One distilled example before as_of: what users say of it (M1), whether it may leave (D6, D8) and as what (D7).
 -- grain: example_id
--- inputs: core__distilled_answers, core__feedback, core__reviews
+-- inputs: core__distilled_answers, core__example_feedback, core__feedback, core__reviews
 -- params: auto_ready, ready_score
 
 with answers as (
@@ -8,84 +8,35 @@ with answers as (
         example_id, source_id, origin, session_id, occurred_at, event_date, prompt_key, split, thread_key, answer_hash,
         attempt_hash, domain, subdomain, task_type, reasoning_type, complexity, step_count, error_count, principle_count,
         quality_flags, source_quality_score, quality_score, source_review, is_source_ready, source_training_format, has_query,
-        has_answer, has_attempt, changed_fraction, edit_distance_mark, is_hardly_changed, is_unseen_attempt, is_failed,
+        has_answer, has_attempt, changed_fraction, edit_distance_mark, is_hardly_changed, is_right_attempt, is_unseen_attempt, is_failed,
         extracted, source_rows
     from core__distilled_answers
 ),
 
-feedback as (
-    select response_id, session_id, prompt_key, has_query, answer_hash, is_escalated, effective_type, sentiment, flag_type
-    from core__feedback
-    where status = 'active'
-),
-
--- an example's id is its winner's, with the table before it or as the source has it
-named as (
-    select example_id, source_id as response_id, answer_hash, attempt_hash
-    from answers
-
-    union
-
-    select example_id, example_id, answer_hash, attempt_hash
-    from answers
-),
-
--- M1: feedback about the teacher's answer, found in three ways of which the first that finds any counts; what is said of
--- SAM's attempt is about another answer, however it is found, and an empty text is the same as no other
-about as (
-    select named.example_id, 1 as way, feedback.effective_type, feedback.sentiment, feedback.flag_type
-    from named
-    join feedback using (response_id)
-    where feedback.answer_hash = named.answer_hash or coalesce(feedback.answer_hash <> named.attempt_hash, true)
-
-    union all
-
-    select answers.example_id, 2, feedback.effective_type, feedback.sentiment, feedback.flag_type
-    from answers
-    join feedback on feedback.session_id = answers.session_id and feedback.prompt_key = answers.prompt_key
-    where feedback.has_query
-        and (
-            feedback.answer_hash = answers.answer_hash
-            or (feedback.is_escalated and coalesce(feedback.answer_hash <> answers.attempt_hash, true))
-        )
-
-    union all
-
-    select answers.example_id, 3, feedback.effective_type, feedback.sentiment, feedback.flag_type
-    from answers
-    join feedback on feedback.prompt_key = answers.prompt_key and feedback.answer_hash = answers.answer_hash
-    where feedback.has_query and feedback.is_escalated
-),
-
+-- M1: what the feedback that is about an example adds up to
 told as (
     select
-        example_id, way,
+        core__example_feedback.example_id,
         count(*) as feedback_count,
         count(*) filter (where sentiment = 'positive') as up,
         count(*) filter (where sentiment = 'negative') as down,
         count(*) filter (
             where effective_type = 'correction' or (effective_type = 'flag' and flag_type in ('harmful', 'incorrect'))
         ) as objections
-    from about
-    group by example_id, way
-),
-
-first_way as (
-    select example_id, min(way) as way
-    from told
-    group by example_id
+    from core__example_feedback
+    join core__feedback using (feedback_id)
+    group by core__example_feedback.example_id
 ),
 
 verdicts as (
     select
-        told.example_id,
-        told.feedback_count,
+        example_id,
+        feedback_count,
         case
             when objections > 0 or down > up then 'contradicted'
             when up > down then 'validated'
         end as feedback_verdict
     from told
-    semi join first_way using (example_id, way)
 ),
 
 reviewed as (
@@ -107,7 +58,7 @@ reviewed as (
     left join core__reviews using (example_id)
 ),
 
--- D7: the stored format, else what the example has most of
+-- D7: the stored format, else what the example has most of; a right attempt is no correction's
 wished as (
     select
         *,
@@ -160,7 +111,8 @@ select
             )
     end as is_ready,
     case
-        when origin = 'synthetic_pair' or has_contrast or wished_format in ('instruction', 'cot') then wished_format
+        when origin = 'synthetic_pair' or wished_format in ('instruction', 'cot') then wished_format
+        when has_contrast and not (wished_format = 'correction' and is_right_attempt) then wished_format
         when is_reasoned then 'cot'
         else 'instruction'
     end as training_format,

@@ -140,4 +140,3 @@ select
     loose_hash,
     is_unseen_attempt
 from weighed
-order by feedback_id

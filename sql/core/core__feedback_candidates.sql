@@ -3,6 +3,7 @@
 -- inputs: core__feedback, core__rating_partners, core__condemned_answers, core__reviews
 -- params: min_weight, low_tier, review_corrections
 
+-- every step is read once: DuckDB would put down a step that two others read, with all its columns (3 s for a million rows)
 with active as (
     select
         feedback_id, event_date, occurred_at, effective_type, sentiment, is_contested, quality_weight, base_weight, domain,
@@ -12,38 +13,30 @@ with active as (
     where status = 'active'
 ),
 
--- D8: a user's correction is reviewed too; unless that is asked for, only a reviewer's objection keeps it back
-held_back as (
-    select
-        active.feedback_id,
-        if(core__reviews.review_verdict = 'rejected', 'rejected', 'not_ready') as review_reason
-    from active
-    left join core__reviews on core__reviews.example_id = active.feedback_id
-    where active.effective_type = 'correction'
-        and coalesce(core__reviews.review_verdict <> 'approved', $review_corrections)
-),
-
--- T1: what a row of each type may be a candidate for
+-- T1: what a row of each type may be a candidate for; a list, as a join takes megabytes however few rows it joins
 kinds as (
-    select effective_type, format
-    from (
-        values
-            ('rating', 'instruction'), ('flag', 'instruction'), ('rating', 'unpaired'), ('correction', 'correction'),
-            ('correction', 'preference'), ('preference', 'preference'), ('rating', 'preference')
-    ) as kinds (effective_type, format)
+    select
+        active.*,
+        unnest(case effective_type
+            when 'rating' then ['instruction', 'unpaired', 'preference']
+            when 'flag' then ['instruction']
+            when 'correction' then ['correction', 'preference']
+            when 'preference' then ['preference']
+        end) as format
+    from active
 ),
 
 proposed as (
     select
-        active.*,
-        kinds.format,
-        kinds.format = 'preference' and coalesce(active.sentiment = 'negative', false) as needs_partner
-    from active
-    join kinds using (effective_type)
-    where kinds.format <> 'preference'
-        or active.effective_type = 'preference'
-        or active.correction_type in ('full_replacement', 'clarification')
-        or active.sentiment = 'negative'
+        kinds.*,
+        format = 'preference' and coalesce(sentiment = 'negative', false) as needs_partner,
+        -- a join on equality alone: with a condition beside it DuckDB compares every row with every partner
+        if(format = 'preference' and sentiment = 'negative', thread_key, null) as partner_thread_key
+    from kinds
+    where format <> 'preference'
+        or effective_type = 'preference'
+        or correction_type in ('full_replacement', 'clarification')
+        or sentiment = 'negative'
 ),
 
 -- a thumbs-down answer is paired with the best thumbs-up one; partner.feedback_id is null where there is none to pair with
@@ -60,7 +53,12 @@ candidates as (
         partner.answer_hash as partner_answer_hash,
         partner.loose_hash as partner_loose_hash,
         partner.is_unseen_attempt as partner_is_unseen_attempt,
-        held_back.review_reason,
+        -- D8: a user's correction is reviewed too; unless that is asked for, only a reviewer's objection keeps it back
+        case
+            when proposed.effective_type <> 'correction' then null
+            when core__reviews.review_verdict = 'rejected' then 'rejected'
+            when coalesce(core__reviews.review_verdict <> 'approved', $review_corrections) then 'not_ready'
+        end as review_reason,
         -- the answer the record would teach, if it teaches one
         case
             when partner.thread_key is not null then partner.answer_hash
@@ -69,9 +67,8 @@ candidates as (
             when proposed.sentiment = 'positive' then proposed.answer_hash
         end as target_hash
     from proposed
-    left join core__rating_partners as partner
-        on proposed.needs_partner and proposed.thread_key = partner.thread_key
-    left join held_back on held_back.feedback_id = proposed.feedback_id
+    left join core__rating_partners as partner on proposed.partner_thread_key = partner.thread_key
+    left join core__reviews on core__reviews.example_id = proposed.feedback_id
     where not proposed.needs_partner or partner.thread_key is not null
 ),
 
@@ -177,4 +174,3 @@ select
     side_a,
     side_b
 from tiered
-order by id

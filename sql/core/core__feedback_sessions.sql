@@ -136,4 +136,3 @@ select
     domains[1].domain as primary_domain,
     list_transform(domains, lambda one: one.domain) as topics
 from summed
-order by session_id

@@ -1,6 +1,6 @@
 -- One prompt and context with thumbs both up and down: the thumbs-up answer its thumbs-down answers are paired with (F6).
 -- grain: thread_key
--- inputs: core__feedback
+-- inputs: core__feedback, core__linked_feedback as core__feedback_keys
 -- params: none
 
 with rated as (

@@ -82,4 +82,3 @@ select
     end as session_ids
 from halved
 left join several_sessions using (response_id)
-order by halved.response_id

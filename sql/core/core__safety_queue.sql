@@ -43,4 +43,3 @@ select
 from harmful
 join newer on newer.event_date = harmful.event_date
 join raw_feedback__entries as entries on entries.feedback_id = harmful.feedback_id
-order by rank, harmful.feedback_id

@@ -1,7 +1,7 @@
 -- One AI session before as_of with the feedback that counts for it (S1-S4); archived ones the source deleted stay.
 -- grain: session_id
 -- inputs: raw_sessions__sessions, raw_sessions__feedback, raw_sessions__outputs, core__retired_sessions
--- params: as_of
+-- params: as_of, spaces
 
 with said as (
     select
@@ -9,9 +9,8 @@ with said as (
         session_id,
         submitted_at,
         submitted_by,
-        -- what a closed vocabulary holds was checked on reading; this takes the word without what is around it
-        regexp_extract(lower(rating), 'positive|negative|skipped') as rating,
-        nullif(regexp_extract(lower(review_verdict), 'approved|changes_requested|rejected'), '') as verdict,
+        lower(trim(rating, $spaces)) as rating,
+        nullif(lower(trim(review_verdict, $spaces)), '') as verdict,
         accuracy_score,
         completeness_score,
         style_match_score,
@@ -22,8 +21,8 @@ with said as (
             array_length(error_categories) = 0,
             error_categories,
             list_sort(list_distinct(list_transform(
-                list_filter(error_categories, lambda said: regexp_matches(said, '\S')),
-                lambda said: case trim(lower(said), ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(160))
+                list_filter(error_categories, lambda said: trim(said, $spaces) <> ''),
+                lambda said: case lower(trim(said, $spaces))
                     when 'missing_context' then 'missing_context'
                     when 'incomplete' then 'missing_context'
                     when 'wrong_context' then 'wrong_context'
@@ -41,11 +40,11 @@ with said as (
             array_length(output_issues) = 0,
             output_issues,
             list_sort(list_distinct(list_transform(
-                list_filter(output_issues, lambda said: regexp_matches(said, '\S')),
-                lambda said: trim(lower(said), ' ' || chr(9) || chr(10) || chr(11) || chr(12) || chr(13) || chr(160))
+                list_filter(output_issues, lambda said: trim(said, $spaces) <> ''),
+                lambda said: lower(trim(said, $spaces))
             )))
         ) as output_issues,
-        coalesce(regexp_matches(missing_context, '\S'), false) as has_missing_context
+        coalesce(trim(missing_context, $spaces) <> '', false) as has_missing_context
     from raw_sessions__feedback
     where submitted_at < $as_of
 ),

@@ -1,4 +1,4 @@
--- One signal of satisfaction, all systems in one shape (semantics N).
+-- One signal of satisfaction, all systems in one shape (N).
 -- grain: signal_id
 -- inputs: core__feedback, core__turns, core__reactions, core__sessions
 -- params: none
@@ -103,4 +103,3 @@ select
     1.0::double as weight
 from sessions
 where verdict is not null
-order by signal_id

@@ -1,7 +1,7 @@
 -- One turn with a strategy, best first: accepted before neutral, by ranking and quality; rejected ones last, not to be reused (C4).
 -- grain: turn_key
 -- inputs: core__turns
--- params: none
+-- params: spaces
 
 with turns as (
     select
@@ -9,7 +9,7 @@ with turns as (
         ranking_score, quality_score,
         case feedback_status when 'accepted' then 1 when 'neutral' then 2 else 3 end as place
     from core__turns
-    where trim(strategy_summary) <> ''
+    where trim(strategy_summary, $spaces) <> ''
 ),
 
 -- ranked in two steps, because one order over all rows is one worker's: by thousandths of a score, then within one

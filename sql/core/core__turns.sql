@@ -1,12 +1,48 @@
 -- One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).
 -- grain: turn_key
 -- inputs: core__turn_pairs, core__turn_references
--- params: as_of
+-- params: as_of, spaces
 
 with references_back as (
     select message_turn_key
     from core__turn_references
     where rank = 1
+),
+
+-- what looks at a whole thread looks at few columns, and only at threads with a rejection
+verdicts as (
+    select
+        turn_key, thread_id, occurred_at, turn_number,
+        feedback_status = 'rejected' and message_turn_key is null as is_rejected
+    from core__turn_pairs
+    left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
+    where occurred_at < $as_of
+),
+
+rejecting_threads as (
+    select thread_id
+    from verdicts
+    where is_rejected
+    group by thread_id
+),
+
+runs as (
+    -- a run of rejections ends where a turn is not rejected: count those up to here
+    select
+        *,
+        count(if(is_rejected, null, 1))
+            over (partition by thread_id order by occurred_at, turn_number, turn_key) as run_number
+    from verdicts
+    semi join rejecting_threads on verdicts.thread_id = rejecting_threads.thread_id
+),
+
+rejections as (
+    select
+        turn_key,
+        count(*) over (partition by thread_id, run_number order by occurred_at, turn_number, turn_key)
+            as consecutive_rejections
+    from runs
+    where is_rejected
 ),
 
 found_pairs as (
@@ -35,32 +71,19 @@ pairs as (
     from found_pairs
 ),
 
-runs as (
-    -- a run of rejections ends where a turn is not rejected: count those up to here
-    select
-        *,
-        count(if(feedback_status <> 'rejected', 1, null)) over thread as run_number
-    from pairs
-    window thread as (partition by thread_id order by occurred_at, turn_number, turn_key)
-),
-
 scored as (
     select
-        *,
-        if(
-            feedback_status = 'rejected',
-            count(if(feedback_status = 'rejected', 1, null))
-                over (partition by thread_id, run_number order by occurred_at, turn_number, turn_key),
-            0
-        ) as consecutive_rejections,
-        case lower(trim(validation_outcome))
+        pairs.*,
+        coalesce(rejections.consecutive_rejections, 0) as consecutive_rejections,
+        case lower(trim(validation_outcome, $spaces))
             when 'approve' then 0.5
             when 'revise' then 0.3
             when 'retry' then 0.1
             when 'fail' then -0.5
         end as base_score,
         case feedback_status when 'rejected' then -1.0 when 'accepted' then 0.5 else 0.0 end as feedback_weight
-    from runs
+    from pairs
+    left join rejections on pairs.turn_key = rejections.turn_key
 ),
 
 ranked as (

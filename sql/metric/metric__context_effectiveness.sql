@@ -1,7 +1,7 @@
 -- One document in the context of a workspace's sessions: how those were rated beside the others. An association, not an effect (S5).
 -- grain: tenant_id, workspace_id, document_id
 -- inputs: core__sessions, raw_sessions__context_nodes
--- params: none
+-- params: spaces
 
 with sessions as (
     select
@@ -78,7 +78,7 @@ compared as (
         positive_count + negative_count as m1,
         positives + negatives - positive_count - negative_count as m2,
         positives - positive_count as n2,
-        1.959964 as z
+        1.959963984540054 as z
     from documents
     join workspaces using (tenant_id, workspace_id)
     left join objects using (tenant_id, workspace_id, document_id)
@@ -95,7 +95,9 @@ shares as (
     from compared
 ),
 
--- Wilson's interval of each share
+-- Wilson's interval of each share. It stands in the query of error patterns too, word for word, which
+-- tests/sql/test_repeated_steps.py holds: a query has no functions, and a table between would need what both compare as
+-- tables of their own
 centres as (
     select
         *,
@@ -131,7 +133,7 @@ newcombe as (
 
 -- a document's type is its own tenant's; ids are unique, but a copy may have a node without a tenant
 nodes as (
-    select id as document_id, lower(trim(type)) as document_type
+    select id as document_id, lower(trim(type, $spaces)) as document_type
     from raw_sessions__context_nodes
 )
 

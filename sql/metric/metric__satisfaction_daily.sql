@@ -1,4 +1,4 @@
--- One day of one system's signals, and an overall line by fixed shares, never by volume (semantics N).
+-- One day of one system's signals, and an overall line by fixed shares, never by volume (N).
 -- grain: event_date, system
 -- inputs: core__signals
 -- params: satisfaction_shares

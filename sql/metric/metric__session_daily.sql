@@ -22,31 +22,20 @@ frozen as (
     where date < $as_of
 ),
 
--- a recomputation with fewer sessions, or none, is refused: the frozen row stays
-kept as (
-    select frozen.*
-    from frozen
-    left join days using (tenant_id, workspace_id, date)
-    where frozen.total_sessions > coalesce(days.total_sessions, 0)
-),
-
+-- a frozen day is as it adds up now or, where it would lose sessions, as it was (core__frozen_session_days)
 chosen as (
-    select *, true as is_kept
-    from kept
+    select *, true as is_frozen
+    from frozen
     union all
-    select *, false as is_kept
+    select *, false as is_frozen
     from days
-    anti join kept using (tenant_id, workspace_id, date)
+    anti join frozen using (tenant_id, workspace_id, date)
 ),
 
 -- the rate as a whole number, so that a count over it is rounded as it is (sql/README.md)
 scaled as (
-    select chosen.*, round(chosen.sample_rate * 1e12)::decimal(38, 0) as sample_units, frozen.date is not null as was_frozen
+    select *, round(sample_rate * 1e12)::decimal(38, 0) as sample_units
     from chosen
-    left join frozen
-        on frozen.tenant_id = chosen.tenant_id
-        and frozen.workspace_id = chosen.workspace_id
-        and frozen.date = chosen.date
 ),
 
 estimated as (
@@ -86,8 +75,6 @@ select
     round((negative_halves - negative_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as negative_ratings_estimate,
     round((skipped_halves - skipped_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as skipped_ratings_estimate,
     round((silent_halves - silent_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as no_feedback_estimate,
-    is_kept
-        or date <= (($as_of::timestamptz - interval 90 day) at time zone 'UTC')::date
-        or was_frozen as is_frozen
+    is_frozen
 from estimated
 order by tenant_id, workspace_id, date

@@ -22,12 +22,8 @@ judged as (
         candidates.partner_id,
         candidates.quality_weight,
         candidates.prompt_key,
-        case
-            when early_reason is not null then early_reason
-            when core__candidate_rivals.reason in ('conflicting', 'outvoted') then core__candidate_rivals.reason
-            when late_reason is not null then late_reason
-            else core__candidate_rivals.reason
-        end as reason,
+        -- a rival's reason comes before a late one; who has a late one has no duplicate (core__candidate_rivals)
+        coalesce(early_reason, core__candidate_rivals.reason, late_reason) as reason,
         core__candidate_rivals.duplicate_of
     from candidates
     left join core__candidate_rivals using (id)

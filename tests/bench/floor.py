@@ -12,13 +12,33 @@ import polars as pl
 import pyarrow.parquet as pq
 
 COLUMNS = {
-    "feedback_id": "''", "response_id": "''", "session_id": "''", "user_id": "''", "timestamp": "0.0",
-    "response_timestamp": "0.0", "feedback_type": "''", "rating": "0", "correction": "''", "correction_type": "''",
-    "what_was_wrong": "''", "preferred_response": "''", "comparison_basis": "''", "flag_type": "''", "flag_details": "''",
-    "original_query": "''", "original_response": "''", "conversation_context": "''", "domain": "''",
-    "response_confidence": "0.0", "escalated_to_claude": "0", "processed": "0", "training_format": "''",
-    "quality_weight": "0.0", "processed_at": "0.0", "created_at": "0.0",
-}  # fmt: skip
+    "feedback_id": "''",
+    "response_id": "''",
+    "session_id": "''",
+    "user_id": "''",
+    "timestamp": "0.0",
+    "response_timestamp": "0.0",
+    "feedback_type": "''",
+    "rating": "0",
+    "correction": "''",
+    "correction_type": "''",
+    "what_was_wrong": "''",
+    "preferred_response": "''",
+    "comparison_basis": "''",
+    "flag_type": "''",
+    "flag_details": "''",
+    "original_query": "''",
+    "original_response": "''",
+    "conversation_context": "''",
+    "domain": "''",
+    "response_confidence": "0.0",
+    "escalated_to_claude": "0",
+    "processed": "0",
+    "training_format": "''",
+    "quality_weight": "0.0",
+    "processed_at": "0.0",
+    "created_at": "0.0",
+}
 LONG = (
     "correction",
     "what_was_wrong",
@@ -52,17 +72,22 @@ def records(format: str, rows: pl.DataFrame) -> pl.DataFrame:
     fields = {
         "instruction": (query.alias("instruction"), pl.lit("").alias("input"), answer.alias("output")),
         "correction": (
-            pl.format("SAM said: '{}'\n\nWhat was the issue and how should it be corrected?", answer).alias("instruction"),
+            pl.format("SAM said: '{}'\n\nWhat was the issue and how should it be corrected?", answer).alias(
+                "instruction"
+            ),
             query.alias("input"),
-            pl.format("The issue was: {}\n\nCorrected answer: {}", pl.col("what_was_wrong"), pl.col("correction")).alias("output"),
+            pl.format(
+                "The issue was: {}\n\nCorrected answer: {}", pl.col("what_was_wrong"), pl.col("correction")
+            ).alias("output"),
             pl.col("error_type"),
         ),
         "preference": (
-            query.alias("prompt"), pl.coalesce("preferred_response", "correction", "original_response").alias("chosen"),
+            query.alias("prompt"),
+            pl.coalesce("preferred_response", "correction", "original_response").alias("chosen"),
             answer.alias("rejected"),
         ),
         "unpaired": (query.alias("prompt"), answer.alias("completion"), pl.col("label")),
-    }[format]  # fmt: skip
+    }[format]
     return rows.select(*fields, pl.col("conversation_context").alias("context"), *IDENTITY[1:])
 
 
@@ -78,11 +103,17 @@ def write_records(table: Path, home: Path, folder: Path) -> None:
     )
     identities = {
         format: pl.read_parquet(
-            sorted((home / "lake" / f"train__{format}").rglob("*.parquet")), hive_partitioning=False,
+            sorted((home / "lake" / f"train__{format}").rglob("*.parquet")),
+            hive_partitioning=False,
             columns=["id", "source", "quality_weight", "tier", "domain", "origin_ids", *extra],
         ).with_columns(pl.col("origin_ids").list.first().alias("feedback_id"))
-        for format, extra in (("instruction", ()), ("correction", ("error_type",)), ("preference", ()), ("unpaired", ("label",)))
-    }  # fmt: skip
+        for format, extra in (
+            ("instruction", ()),
+            ("correction", ("error_type",)),
+            ("preference", ()),
+            ("unpaired", ("label",)),
+        )
+    }
     with contextlib.ExitStack() as stack:
         lines = {format: stack.enter_context((folder / f"{format}.jsonl").open("wb")) for format in identities}
         writers: dict[str, pq.ParquetWriter] = {}

@@ -11,8 +11,8 @@ import polars as pl
 from dagster_project.columns.edit_distance import edit_changes
 from dagster_project.columns.similarity import load_model, similarities, unit_vectors
 from dagster_project.databases.sqlite import SqliteDatabase
-from dagster_project.demo.feedback import write_feedback
-from dagster_project.demo.turn_sources import write_turns
+from dagster_project.demo.conversations.sources import write_turns
+from dagster_project.demo.feedback.sources import write_feedback
 from dagster_project.intake.day_buffer import GROUP_ROWS
 from dagster_project.intake.quarantine import split
 from dagster_project.systems.conversations.implicit import detect
@@ -56,18 +56,22 @@ def entries() -> pl.DataFrame:
 
 def main() -> None:
     clean = entries()
-    told("clean feedback rows checked (G5)", CHECKED_ROWS, lambda: [
-        split(clean, ENTRIES) for _ in range(CHECKED_ROWS // GROUP_ROWS)
-    ])  # fmt: skip
+    told(
+        "clean feedback rows checked (G5)",
+        CHECKED_ROWS,
+        lambda: [split(clean, ENTRIES) for _ in range(CHECKED_ROWS // GROUP_ROWS)],
+    )
     rows = turns()
     model = load_model("wordllama")
     distinct = rows["query"].unique(maintain_order=True)
     told("distinct queries embedded (C2)", len(distinct), lambda: unit_vectors(distinct, model))
     pairs = rows.select(
-        pl.col("query").alias("prev_query"), pl.col("response").alias("prev_response"),
+        pl.col("query").alias("prev_query"),
+        pl.col("response").alias("prev_response"),
         pl.col("query").shift(-1).fill_null("").alias("next_message"),
-        pl.lit(None, dtype=pl.String).alias("prev_intent"), pl.lit(None, dtype=pl.String).alias("next_intent"),
-    )  # fmt: skip
+        pl.lit(None, dtype=pl.String).alias("prev_intent"),
+        pl.lit(None, dtype=pl.String).alias("next_intent"),
+    )
     alike = similarities(pairs["prev_query"], pairs["next_message"], model)
     pairs = pairs.with_columns(alike.alias("similarity"))
     detect(pairs.head(10))  # compiles the patterns

@@ -8,16 +8,38 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.turn_database import DECLARED, NO_MORE, OLDER, RIGHT, TEXTS, TURNS, WRONG, insert, turn_folder
+from tests.systems.conversations.turn_database import (
+    DECLARED,
+    NO_MORE,
+    OLDER,
+    RIGHT,
+    TEXTS,
+    TURNS,
+    WRONG,
+    insert,
+    turn_folder,
+)
 
 Row = dict[str, Any]
 FIRST_DAY = datetime(2026, 1, 19, 22, tzinfo=UTC)
 MESSAGES = (
-    "Which laptops under $1000 are good for video editing?", "Which laptops below $1000 are good for editing videos?",
-    "Find me a vegetarian lasagne recipe", "Book a table for two tonight", "What is the capital of Mongolia?", WRONG, RIGHT,
-    NO_MORE, "Tell me more about the second one", "That's wrong", "No, that's all", "yes", "The list you gave me earlier was great",
-    "I'll go with the Lenovo", "  ", "Übersetze das bitte 🙂",
-)  # fmt: skip
+    "Which laptops under $1000 are good for video editing?",
+    "Which laptops below $1000 are good for editing videos?",
+    "Find me a vegetarian lasagne recipe",
+    "Book a table for two tonight",
+    "What is the capital of Mongolia?",
+    WRONG,
+    RIGHT,
+    NO_MORE,
+    "Tell me more about the second one",
+    "That's wrong",
+    "No, that's all",
+    "yes",
+    "The list you gave me earlier was great",
+    "I'll go with the Lenovo",
+    "  ",
+    "Übersetze das bitte 🙂",
+)
 ANSWERS = (
     None,
     "Here are three: the Lenovo Yoga, the Acer Swift and the Dell 14.",
@@ -29,10 +51,24 @@ GAPS = (0, 1, 60, 299, 1799.5, 1800, 1800.000001, 1801, 7200, 20_000)
 OUTCOMES = ("APPROVE", "REVISE", "RETRY", "FAIL", "approve ", "SKIPPED", "", None)
 STORED = ("rejected", "neutral", "accepted", "Rejected ", "angry", "", None)
 DIRT: tuple[Row, ...] = (
-    {"turn_number": None}, {"turn_number": 1.5}, {"turn_number": "x"}, {"turn_number": ""}, {"timestamp": "soon"}, {"timestamp": None},
-    {"timestamp": ""}, {"timestamp": -1.0}, {"timestamp": 5e9}, {"timestamp": 1e14}, {"quality_score": "good"}, {"topic": 3.5},
-    {"intent": b"\xff\xfe"}, {"strategy_summary": "nul\0"}, {"quality_score": ""}, {"quality_score": 7}, {"feedback_confidence": -0.5},
-)  # fmt: skip
+    {"turn_number": None},
+    {"turn_number": 1.5},
+    {"turn_number": "x"},
+    {"turn_number": ""},
+    {"timestamp": "soon"},
+    {"timestamp": None},
+    {"timestamp": ""},
+    {"timestamp": -1.0},
+    {"timestamp": 5e9},
+    {"timestamp": 1e14},
+    {"quality_score": "good"},
+    {"topic": 3.5},
+    {"intent": b"\xff\xfe"},
+    {"strategy_summary": "nul\0"},
+    {"quality_score": ""},
+    {"quality_score": 7},
+    {"feedback_confidence": -0.5},
+)
 
 
 class Conversations:
@@ -89,12 +125,19 @@ class Conversations:
         # a session's name is one user's only: a transcript tells no more than that
         name = f"{counter}-{session}" if session in ("s1", "s2") else session
         row: Row = {
-            "turn_number": self.numbers[counter], "user_id": user, "session_id": name, "timestamp": moment,
-            "topic": pick(("laptops", "", None)), "intent": pick(("commerce", "recipe", "", None)),
-            "validation_outcome": pick(OUTCOMES), "strategy_summary": pick(("search the web", "", None)),
-            "quality_score": pick((0.85, 0.5, 1 / 3, 1, 0, None)), "user_feedback_status": pick(STORED),
-            "feedback_confidence": pick((0.9, None)), "rejection_detected_in": pick(("turn_000002", "", None)),
-        }  # fmt: skip
+            "turn_number": self.numbers[counter],
+            "user_id": user,
+            "session_id": name,
+            "timestamp": moment,
+            "topic": pick(("laptops", "", None)),
+            "intent": pick(("commerce", "recipe", "", None)),
+            "validation_outcome": pick(OUTCOMES),
+            "strategy_summary": pick(("search the web", "", None)),
+            "quality_score": pick((0.85, 0.5, 1 / 3, 1, 0, None)),
+            "user_feedback_status": pick(STORED),
+            "feedback_confidence": pick((0.9, None)),
+            "rejection_detected_in": pick(("turn_000002", "", None)),
+        }
         if self.random.random() < 0.08:
             row |= pick(DIRT)
         if self.random.random() < 0.05 and isinstance(row["timestamp"], float) and 0 < row["timestamp"] < 3e9:

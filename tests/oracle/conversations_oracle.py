@@ -260,8 +260,12 @@ def with_feedback(turns: list[Row], as_of: datetime, threshold: float) -> list[R
         after = following.get(row["turn_key"])
         silence = "no_text" if after else "open" if as_of - row["at"] < GAP else "session_end"
         nothing = {
-            "feedback_status": "neutral", "feedback_confidence_": 0.5, "correction_type": None, "reason": silence, "similarity": None,
-        }  # fmt: skip
+            "feedback_status": "neutral",
+            "feedback_confidence_": 0.5,
+            "correction_type": None,
+            "reason": silence,
+            "similarity": None,
+        }
         row.update(verdicts.get(row["turn_key"], nothing))
         row["after"] = after
         stored = (row["user_feedback_status"] or "").strip().lower()
@@ -309,11 +313,14 @@ def detected(pairs: Sequence[tuple[Row, Row]], threshold: float) -> list[Row]:
     alike = similarities(texts(first, "query"), texts(second, "query"), load_model("wordllama"))
     asked = pl.DataFrame(
         {
-            "prev_query": texts(first, "query").fill_null(""), "prev_response": texts(first, "response"),
-            "next_message": texts(second, "query"), "similarity": alike.cast(pl.Float64),
-            "prev_intent": texts(first, "intent"), "next_intent": texts(second, "intent"),
+            "prev_query": texts(first, "query").fill_null(""),
+            "prev_response": texts(first, "response"),
+            "next_message": texts(second, "query"),
+            "similarity": alike.cast(pl.Float64),
+            "prev_intent": texts(first, "intent"),
+            "next_intent": texts(second, "intent"),
         }
-    )  # fmt: skip
+    )
     said = detect(asked, threshold).rename({"feedback_confidence": "feedback_confidence_"})
     return said.with_columns(alike.alias("similarity")).to_dicts()
 
@@ -322,8 +329,10 @@ def score(row: Row) -> None:
     """C4, in exact arithmetic."""
     status, base = row["feedback_status"], BASES.get((row["validation_outcome"] or "").strip().lower())
     satisfaction = {
-        "rejected": Fraction(-1), "accepted": min((base or Fraction(0)) + Fraction(1, 2), Fraction(1)), "neutral": base,
-    }[status]  # fmt: skip
+        "rejected": Fraction(-1),
+        "accepted": min((base or Fraction(0)) + Fraction(1, 2), Fraction(1)),
+        "neutral": base,
+    }[status]
     weight = {"rejected": Fraction(-1), "accepted": Fraction(1, 2), "neutral": Fraction(0)}[status]
     row["satisfaction_score"] = satisfaction
     row["ranking_score"] = Fraction(3, 5) * Fraction(row["quality_score"] or 0) + Fraction(2, 5) * weight
@@ -346,14 +355,17 @@ def daily(turns: Iterable[Row]) -> dict[str, Row]:
         types = ("explicit", "rephrased", "abandonment")
         counts |= {f"{kind}_count": sum(row["correction_type"] == kind for row in rows) for kind in types}
         found[day] = counts | {
-            "turn_count": len(rows), "session_count": len({row["thread"] for row in rows}),
+            "turn_count": len(rows),
+            "session_count": len({row["thread"] for row in rows}),
             "rejected_rate": Fraction(counts["rejected_count"], len(rows)),
             "accepted_rate": Fraction(counts["accepted_count"], len(rows)),
-            "mean_satisfaction": sum(scores, Fraction(0)) / len(scores) if scores else None, "satisfaction_count": len(scores),
+            "mean_satisfaction": sum(scores, Fraction(0)) / len(scores) if scores else None,
+            "satisfaction_count": len(scores),
             "repeated_rejection_sessions": len({row["thread"] for row in rows if row["consecutive_rejections"] >= 2}),
-            "source_status_count": len(stored), "disputed_count": disputed,
+            "source_status_count": len(stored),
+            "disputed_count": disputed,
             "disputed_rate": Fraction(disputed, len(stored)) if stored else None,
-        }  # fmt: skip
+        }
     return found
 
 
@@ -361,14 +373,20 @@ def signals(turns: Iterable[Row]) -> dict[str, Row]:
     """N."""
     return {
         f"conversations:{row['turn_key']}": {
-            "system": "conversations", "kind": row["feedback_status"], "subject_id": row["turn_key"], "session_id": row["session"],
-            "user_id": row["user"], "occurred_at": row["after"]["at"],
-            "polarity": "negative" if row["feedback_status"] == "rejected" else "positive", "is_explicit": False,
-            "confidence": row["feedback_confidence_"], "weight": row["feedback_confidence_"],
+            "system": "conversations",
+            "kind": row["feedback_status"],
+            "subject_id": row["turn_key"],
+            "session_id": row["session"],
+            "user_id": row["user"],
+            "occurred_at": row["after"]["at"],
+            "polarity": "negative" if row["feedback_status"] == "rejected" else "positive",
+            "is_explicit": False,
+            "confidence": row["feedback_confidence_"],
+            "weight": row["feedback_confidence_"],
         }
         for row in turns
         if row["feedback_status"] != "neutral"
-    }  # fmt: skip
+    }
 
 
 def machine(turns: Iterable[Row], pointing: set[str]) -> dict[str, tuple[str, str]]:

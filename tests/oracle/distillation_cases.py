@@ -29,14 +29,26 @@ from tests.oracle.nasty_database import insert
 
 DROPPABLE = {
     UNIFIED: (
-        "session_id", "query_context", "sam_confidence", "sam_reasoning", "tool_usage", "corrections", "principles",
-        "subdomain", "task_type", "quality_flags", "reviewer_notes", "training_ready", "export_count", "last_exported_at",
+        "session_id",
+        "query_context",
+        "sam_confidence",
+        "sam_reasoning",
+        "tool_usage",
+        "corrections",
+        "principles",
+        "subdomain",
+        "task_type",
+        "quality_flags",
+        "reviewer_notes",
+        "training_ready",
+        "export_count",
+        "last_exported_at",
     ),
     EXAMPLES: ("sam_attempt", "complexity", "quality_score", "reasoning_pattern_id", "reviewed_at", "exported_at"),
     RAW: ("quality_score", "processed"),
     THOUGHTS: ("complexity", "success"),
     PAIRS: ("reason",),
-}  # fmt: skip
+}
 
 
 @dataclass

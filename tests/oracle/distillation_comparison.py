@@ -9,8 +9,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
+from tests import tables
 from tests.oracle import distillation_oracle as oracle
 from tests.oracle import feedback_oracle, feedback_source
 from tests.oracle.distillation_merge import EXTRACTABLE, merged
@@ -27,7 +26,7 @@ from tests.oracle.distillation_rows import (
 from tests.oracle.distillation_texts import FIXED_FLAGS
 from tests.oracle.distillation_training import Candidate, Key, candidates_of, duplicate_groups
 from tests.oracle.release_files import FORMATS, read_release, split_of_record
-from tests.test_against_oracle import compare_rows, reasons_match
+from tests.oracle.test_against_oracle import compare_rows, reasons_match
 
 G5_REASONS = ("wrong_type", "bad_text", "not_finite")
 SIDE_TABLES = (PATTERNS, CORRECTIONS, "review_queue")  # whether source_rows names these is not said
@@ -45,8 +44,7 @@ class Outputs:
     decisions: dict[str, str] = field(default_factory=dict)
 
     def table(self, name: str) -> list[dict[str, Any]]:
-        files = sorted((self.home / "lake" / name).glob("**/*.parquet"))
-        return pl.read_parquet(files, hive_partitioning=False).to_dicts() if files else []
+        return tables.rows(self.home, name)
 
     @property
     def release_date(self) -> Any:
@@ -124,11 +122,15 @@ def compare_examples(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
 def expected_row(distilled: oracle.Distilled) -> dict[str, Any]:
     example = distilled.example
     row = {
-        "prompt_key": feedback_source.prompt_key(example.query), "subdomain": example.value("subdomain"),
-        "task_type": example.value("task_type"), "source_quality_score": example.value("quality_score"),
-        "review_status": distilled.review_status, "is_ready": distilled.is_ready,
-        "training_format": distilled.training_format, "feedback_verdict": distilled.feedback_verdict,
-    }  # fmt: skip
+        "prompt_key": feedback_source.prompt_key(example.query),
+        "subdomain": example.value("subdomain"),
+        "task_type": example.value("task_type"),
+        "source_quality_score": example.value("quality_score"),
+        "review_status": distilled.review_status,
+        "is_ready": distilled.is_ready,
+        "training_format": distilled.training_format,
+        "feedback_verdict": distilled.feedback_verdict,
+    }
     kind = feedback_source.word(example.value("reasoning_type"))
     if kind in oracle.REASONING_TYPES:
         row["reasoning_type"] = kind
@@ -180,8 +182,8 @@ def wrong_rows(expected: list[str], actual: list[str]) -> str | None:
         return "other rows"
     if seen[:1] != expected[:1]:
         return "another winner"
-    for tables in ((UNIFIED, EXAMPLES, RAW), (THOUGHTS,)):
-        if [n for n in seen if n.split(":")[0] in tables] != [n for n in expected if n.split(":")[0] in tables]:
+    for among in ((UNIFIED, EXAMPLES, RAW), (THOUGHTS,)):
+        if [n for n in seen if n.split(":")[0] in among] != [n for n in expected if n.split(":")[0] in among]:
             return "another order"
     return None
 
@@ -232,12 +234,16 @@ def compare_training(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
 
 def compare_record(candidate: Candidate, record: Mapping[str, Any], split_key: str) -> list[str]:
     expected = {
-        **candidate.fields, "source": candidate.source, "quality_weight": candidate.weight, "tier": candidate.tier,
-        "domain": candidate.domain, "origin_ids": candidate.origins,
+        **candidate.fields,
+        "source": candidate.source,
+        "quality_weight": candidate.weight,
+        "tier": candidate.tier,
+        "domain": candidate.domain,
+        "origin_ids": candidate.origins,
         "context": None if feedback_source.blank(candidate.context) else candidate.context,
         "base_weight": candidate.base_weight,
         "split": split_of_record(candidate.query, candidate.weight, split_key, "augmentation"),
-    }  # fmt: skip
+    }
     if candidate.format == "preference":
         expected |= dict(zip(("votes_for", "votes_against"), candidate.votes, strict=True))
     seen = {**record, "origin_ids": frozenset(record["origin_ids"])}

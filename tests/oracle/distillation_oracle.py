@@ -11,6 +11,7 @@ where there are any, and else whatever the pipeline says it found. Where the law
 - training_ready is a value like others: the first row of an example that has one gives it (D2, D6).
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,6 +33,7 @@ PRIMARY_FORMATS = ("instruction", "cot", "correction", "preference")
 BLOCKING_FLAGS = {"repetition", "incomplete", "refusal"}
 LEAST_CHANGE = 0.05
 APPROVED_WEIGHT = 0.7
+WEAK = ("incomplete", "unclear", "format", "tone", "verbose")
 
 
 @dataclass(frozen=True)
@@ -188,6 +190,16 @@ class Distilled:
         return is_unseen_attempt(self.example.response)
 
     @property
+    def is_right_attempt(self) -> bool:
+        """D7: its words stand in the answer, four of them at least, and no error of the matter is named. Nothing here is quoted."""
+        errors = (self.example.value("corrections") or {}).get("sam_errors") or []
+        attempt, answer = (
+            " ".join(re.findall(r"\w+", text or "")) for text in (self.example.attempt, self.example.response)
+        )
+        is_said_too = len(attempt.split()) >= 4 and f" {attempt.lower()} " in f" {answer.lower()} "
+        return is_said_too and all(error["error_type"] in WEAK for error in errors)
+
+    @property
     def training_format(self) -> str:
         """D7: the primary format."""
         if self.example.is_synthetic:
@@ -195,6 +207,8 @@ class Distilled:
         plain = "cot" if self.findings.is_chain else "instruction"
         stored = word(self.example.value("training_format"))
         wanted = stored if stored in PRIMARY_FORMATS else "correction" if self.findings.has_errors else plain
+        if wanted == "correction" and self.is_right_attempt:
+            return plain
         return plain if wanted in ("correction", "preference") and not self.has_contrast else wanted
 
     @property
@@ -254,9 +268,10 @@ def explanation(example: Example, settings: Settings, row: Mapping[str, object])
     kind = row["reasoning_type"]
     possible = list(possible_findings(example, kind if isinstance(kind, str) else None))
     told = {
-        "has_steps": (row.get("step_count"), lambda n: n >= 2), "has_errors": (row.get("has_sam_errors"), bool),
+        "has_steps": (row.get("step_count"), lambda n: n >= 2),
+        "has_errors": (row.get("has_sam_errors"), bool),
         "has_principles": (row.get("principle_count"), lambda n: n >= 1),
-    }  # fmt: skip
+    }
     believed = [
         f for f in possible if all(seen is None or getattr(f, n) == reads(seen) for n, (seen, reads) in told.items())
     ]

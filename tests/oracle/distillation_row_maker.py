@@ -27,13 +27,31 @@ ERRORS = (None, None, "", "{}", '{"sam_errors": []}', SAM_ERRORS, SAM_ERRORS, SA
 LEARNT = json.dumps([{"principle": "Look first", "context": "all", "importance": 0.5}])
 PRINCIPLES = (None, "", "[]", LEARNT, LEARNT, LEARNT)
 FLAGS = (
-    None, None, "", "[]", "[]", '["repetition"]', '["incomplete", "outdated"]', '["refusal"]', '["uncertain"]',
+    None,
+    None,
+    "",
+    "[]",
+    "[]",
+    '["repetition"]',
+    '["incomplete", "outdated"]',
+    '["refusal"]',
+    '["uncertain"]',
     '[" Repetition ", "too_long"]',
-)  # fmt: skip
+)
 KINDS = (
-    None, "", "direct", " Direct", "chain_of_thought", "chain_of_thought", "chain_of_thought", "Multi_Step ", "tool_use", "correction",
-    "meta_cognitive", "abductive",
-)  # fmt: skip
+    None,
+    "",
+    "direct",
+    " Direct",
+    "chain_of_thought",
+    "chain_of_thought",
+    "chain_of_thought",
+    "Multi_Step ",
+    "tool_use",
+    "correction",
+    "meta_cognitive",
+    "abductive",
+)
 DOMAINS = ("code", " Code ", "ANALYSIS", "factual", "gardening", "", "general", "reasoning")
 FORMATS = (None, None, None, "", "instruction", "cot", "Correction ", "preference", "PREFERENCE", "dpo")
 NOTES = (None, None, None, "", "fine", "fine", "AUTO-APPROVED: score 0.91", "AUTO-REJECTED: short", "not AUTO-approved")
@@ -106,19 +124,34 @@ class Maker:
 
     def unified(self, asked: Interaction) -> Row:
         row = {
-            "id": self.id("d"), "session_id": self.pick(("s1", "s2", "s3", "default", "", None)), "created_at": self.time(),
-            "query": self.question(asked), "query_context": self.pick((None, None, None, "", "Earlier: hello")),
-            "sam_attempt": self.attempt(asked), "sam_confidence": self.pick((None, 0, 1, 0.4)), "sam_reasoning": None,
-            "claude_response": self.answer(asked), "reasoning_type": self.pick(KINDS),
-            "reasoning_steps": self.broken_or(STEPS, '{"step_num": 1}'), "tool_usage": self.broken_or((None, "[]"), "{}"),
-            "corrections": self.broken_or(ERRORS, "[1, 2]"), "principles": self.broken_or(PRINCIPLES, '{"principle": 3}'),
-            "domain": self.pick(DOMAINS), "subdomain": self.pick((None, "", "python", "css")),
-            "task_type": self.pick((None, "", "debug")), "complexity": self.complexity(),
-            "quality_score": self.pick((None, 0.85, 0.5, 1, 0.3333333)), "quality_flags": self.broken_or(FLAGS, "{}"),
-            "human_reviewed": self.pick((0, 0, 0, 1, 1, -1, None)), "reviewer_notes": self.pick(NOTES),
-            "training_ready": self.pick((0, 1, None)), "training_format": self.pick(FORMATS), "export_count": 0,
-            "last_exported_at": self.pick((None, 1769000000123)), "mood": self.pick((None, "good")),
-        }  # fmt: skip
+            "id": self.id("d"),
+            "session_id": self.pick(("s1", "s2", "s3", "default", "", None)),
+            "created_at": self.time(),
+            "query": self.question(asked),
+            "query_context": self.pick((None, None, None, "", "Earlier: hello")),
+            "sam_attempt": self.attempt(asked),
+            "sam_confidence": self.pick((None, 0, 1, 0.4)),
+            "sam_reasoning": None,
+            "claude_response": self.answer(asked),
+            "reasoning_type": self.pick(KINDS),
+            "reasoning_steps": self.broken_or(STEPS, '{"step_num": 1}'),
+            "tool_usage": self.broken_or((None, "[]"), "{}"),
+            "corrections": self.broken_or(ERRORS, "[1, 2]"),
+            "principles": self.broken_or(PRINCIPLES, '{"principle": 3}'),
+            "domain": self.pick(DOMAINS),
+            "subdomain": self.pick((None, "", "python", "css")),
+            "task_type": self.pick((None, "", "debug")),
+            "complexity": self.complexity(),
+            "quality_score": self.pick((None, 0.85, 0.5, 1, 0.3333333)),
+            "quality_flags": self.broken_or(FLAGS, "{}"),
+            "human_reviewed": self.pick((0, 0, 0, 1, 1, -1, None)),
+            "reviewer_notes": self.pick(NOTES),
+            "training_ready": self.pick((0, 1, None)),
+            "training_format": self.pick(FORMATS),
+            "export_count": 0,
+            "last_exported_at": self.pick((None, 1769000000123)),
+            "mood": self.pick((None, "good")),
+        }
         return self.settle_review(row)
 
     def normalised(self, asked: Interaction) -> dict[str, list[Row]]:
@@ -126,30 +159,62 @@ class Maker:
         key, at, pattern = self.id("e"), self.time(), self.id("p")
         has_pattern = self.chance(0.6)
         row = {
-            "id": key, "query": self.question(asked), "sam_attempt": self.attempt(asked), "claude_response": self.answer(asked),
-            "reasoning_type": self.pick(KINDS), "domain": self.pick(DOMAINS), "complexity": self.complexity(),
-            "quality_score": self.pick((None, 0.6)), "human_reviewed": self.pick((0, 0, 1, 1, None)), "approved": self.pick((0, 1)),
-            "reviewer_notes": self.pick(NOTES), "reasoning_pattern_id": self.pick((pattern, None)) if has_pattern else None,
-            "created_at": at, "reviewed_at": None, "exported_at": self.pick((None, 1769000000)),
-        }  # fmt: skip
-        patterns = [{
-            "id": pattern, "example_id": key, "reasoning_type": self.pick(("multi_step", "direct")),
-            "reasoning_steps": self.broken_or(STEPS, "{}"), "tool_usage": "[]",
-            "complexity": "high" if self.chance(0.1) else self.complexity(), "confidence": 0.5, "created_at": at,
-        }] if has_pattern else []  # fmt: skip
+            "id": key,
+            "query": self.question(asked),
+            "sam_attempt": self.attempt(asked),
+            "claude_response": self.answer(asked),
+            "reasoning_type": self.pick(KINDS),
+            "domain": self.pick(DOMAINS),
+            "complexity": self.complexity(),
+            "quality_score": self.pick((None, 0.6)),
+            "human_reviewed": self.pick((0, 0, 1, 1, None)),
+            "approved": self.pick((0, 1)),
+            "reviewer_notes": self.pick(NOTES),
+            "reasoning_pattern_id": self.pick((pattern, None)) if has_pattern else None,
+            "created_at": at,
+            "reviewed_at": None,
+            "exported_at": self.pick((None, 1769000000)),
+        }
+        patterns = (
+            [
+                {
+                    "id": pattern,
+                    "example_id": key,
+                    "reasoning_type": self.pick(("multi_step", "direct")),
+                    "reasoning_steps": self.broken_or(STEPS, "{}"),
+                    "tool_usage": "[]",
+                    "complexity": "high" if self.chance(0.1) else self.complexity(),
+                    "confidence": 0.5,
+                    "created_at": at,
+                }
+            ]
+            if has_pattern
+            else []
+        )
         corrections = [
-            {**ERROR, "id": self.id("c"), "example_id": key, "improvements": self.broken_or((None, '["more"]'), "{}"),
-             "lesson_learned": None, "created_at": at}
+            {
+                **ERROR,
+                "id": self.id("c"),
+                "example_id": key,
+                "improvements": self.broken_or((None, '["more"]'), "{}"),
+                "lesson_learned": None,
+                "created_at": at,
+            }
             for _ in range(self.pick((0, 0, 0, 1, 2)))
-        ]  # fmt: skip
+        ]
         return {EXAMPLES: [self.settle_review(row)], PATTERNS: patterns, CORRECTIONS: corrections}
 
     def legacy(self, asked: Interaction) -> dict[str, list[Row]]:
         """An interaction and its chain of thought, if any; the thought is called by the interaction's hash."""
         row = {
-            "id": self.id("r"), "prompt": self.question(asked), "response": self.answer(asked), "domain": self.pick(DOMAINS),
-            "quality_score": 0.5, "processed": 0, "created_at": self.time(),
-        }  # fmt: skip
+            "id": self.id("r"),
+            "prompt": self.question(asked),
+            "response": self.answer(asked),
+            "domain": self.pick(DOMAINS),
+            "quality_score": 0.5,
+            "processed": 0,
+            "created_at": self.time(),
+        }
         called = hashlib.md5((row["prompt"] + row["response"][:100]).encode()).hexdigest()[:12]
         is_new = called not in self.thoughts and self.chance(0.6)
         self.thoughts |= {called} if is_new else set()
@@ -158,11 +223,15 @@ class Maker:
     def thought(self, called: str, prompt: str) -> Row:
         steps = [f"{text.strip()}" for text in self.random.sample(pool.FILLER, 4)]
         return {
-            "id": called, "prompt": prompt, "final_answer": self.pick((None, "", "It is forty-two.", "So it is done")),
+            "id": called,
+            "prompt": prompt,
+            "final_answer": self.pick((None, "", "It is forty-two.", "So it is done")),
             "reasoning_steps": self.broken_or((None, "", "[]", json.dumps(steps[:1]), json.dumps(steps)), '{"a": 1}'),
-            "domain": self.pick(DOMAINS), "complexity": self.complexity(), "success": self.pick((1, 1, 0, None)),
+            "domain": self.pick(DOMAINS),
+            "complexity": self.complexity(),
+            "success": self.pick((1, 1, 0, None)),
             "created_at": self.time(),
-        }  # fmt: skip
+        }
 
     def retold_thought(self) -> dict[str, list[Row]]:
         """A chain of thought alone, and at times a younger row with just the response that is rebuilt from it."""
@@ -179,9 +248,14 @@ class Maker:
         good = self.pick((pool.prose(160, number % 5), "A good pair side."))
         bad = self.pick(("A mediocre side, on purpose.", good, f" {good}\r\n", "", "A good pair side."))
         return {
-            "id": self.id("q"), "prompt": self.pick(pool.QUESTION_STYLES)(f"Pair {number % 4} or not?"),
-            "good_response": good, "bad_response": bad, "reason": None, "domain": self.pick(DOMAINS), "created_at": self.time(),
-        }  # fmt: skip
+            "id": self.id("q"),
+            "prompt": self.pick(pool.QUESTION_STYLES)(f"Pair {number % 4} or not?"),
+            "good_response": good,
+            "bad_response": bad,
+            "reason": None,
+            "domain": self.pick(DOMAINS),
+            "created_at": self.time(),
+        }
 
     def settle_review(self, row: Row) -> Row:
         """Whether notes of a machine without human_reviewed are a review is not said."""

@@ -25,8 +25,12 @@ from tests.oracle.feedback_source import (
 )
 
 UNIFIED, EXAMPLES, RAW, THOUGHTS, PAIRS = (
-    "distillation_examples", "examples", "raw_interactions", "chain_of_thought", "preference_pairs",
-)  # fmt: skip
+    "distillation_examples",
+    "examples",
+    "raw_interactions",
+    "chain_of_thought",
+    "preference_pairs",
+)
 PATTERNS, CORRECTIONS = "reasoning_patterns", "corrections"
 LIST, OBJECT = "list", "object"
 
@@ -44,12 +48,32 @@ class TableRule:
 TABLES = {
     UNIFIED: TableRule(
         {
-            "id": TEXT, "session_id": TEXT, "created_at": REAL, "query": TEXT, "query_context": TEXT,
-            "sam_attempt": TEXT, "sam_confidence": REAL, "sam_reasoning": TEXT, "claude_response": TEXT,
-            "reasoning_type": TEXT, "reasoning_steps": TEXT, "tool_usage": TEXT, "corrections": TEXT, "principles": TEXT,
-            "domain": TEXT, "subdomain": TEXT, "task_type": TEXT, "complexity": INTEGER, "quality_score": REAL,
-            "quality_flags": TEXT, "human_reviewed": INTEGER, "reviewer_notes": TEXT, "training_ready": INTEGER,
-            "training_format": TEXT, "export_count": INTEGER, "last_exported_at": REAL,
+            "id": TEXT,
+            "session_id": TEXT,
+            "created_at": REAL,
+            "query": TEXT,
+            "query_context": TEXT,
+            "sam_attempt": TEXT,
+            "sam_confidence": REAL,
+            "sam_reasoning": TEXT,
+            "claude_response": TEXT,
+            "reasoning_type": TEXT,
+            "reasoning_steps": TEXT,
+            "tool_usage": TEXT,
+            "corrections": TEXT,
+            "principles": TEXT,
+            "domain": TEXT,
+            "subdomain": TEXT,
+            "task_type": TEXT,
+            "complexity": INTEGER,
+            "quality_score": REAL,
+            "quality_flags": TEXT,
+            "human_reviewed": INTEGER,
+            "reviewer_notes": TEXT,
+            "training_ready": INTEGER,
+            "training_format": TEXT,
+            "export_count": INTEGER,
+            "last_exported_at": REAL,
         },
         ("id", "created_at", "query", "claude_response", "domain"),
         {"reasoning_steps": LIST, "tool_usage": LIST, "corrections": OBJECT, "principles": LIST, "quality_flags": LIST},
@@ -57,10 +81,21 @@ TABLES = {
     ),
     EXAMPLES: TableRule(
         {
-            "id": TEXT, "query": TEXT, "sam_attempt": TEXT, "claude_response": TEXT, "reasoning_type": TEXT,
-            "domain": TEXT, "complexity": INTEGER, "quality_score": REAL, "human_reviewed": INTEGER,
-            "approved": INTEGER, "reviewer_notes": TEXT, "reasoning_pattern_id": TEXT, "created_at": REAL,
-            "reviewed_at": REAL, "exported_at": REAL,
+            "id": TEXT,
+            "query": TEXT,
+            "sam_attempt": TEXT,
+            "claude_response": TEXT,
+            "reasoning_type": TEXT,
+            "domain": TEXT,
+            "complexity": INTEGER,
+            "quality_score": REAL,
+            "human_reviewed": INTEGER,
+            "approved": INTEGER,
+            "reviewer_notes": TEXT,
+            "reasoning_pattern_id": TEXT,
+            "created_at": REAL,
+            "reviewed_at": REAL,
+            "exported_at": REAL,
         },
         ("id", "created_at", "query", "claude_response", "domain"),
         {},
@@ -68,43 +103,72 @@ TABLES = {
     ),
     PATTERNS: TableRule(
         {
-            "id": TEXT, "example_id": TEXT, "reasoning_type": TEXT, "reasoning_steps": TEXT, "tool_usage": TEXT,
-            "complexity": INTEGER, "confidence": REAL, "created_at": REAL,
+            "id": TEXT,
+            "example_id": TEXT,
+            "reasoning_type": TEXT,
+            "reasoning_steps": TEXT,
+            "tool_usage": TEXT,
+            "complexity": INTEGER,
+            "confidence": REAL,
+            "created_at": REAL,
         },
         (),
         {"reasoning_steps": LIST, "tool_usage": LIST},
     ),
     CORRECTIONS: TableRule(
         {
-            "id": TEXT, "example_id": TEXT, "error_type": TEXT, "what_sam_said": TEXT, "what_was_wrong": TEXT,
-            "correct_answer": TEXT, "improvements": TEXT, "lesson_learned": TEXT, "created_at": REAL,
+            "id": TEXT,
+            "example_id": TEXT,
+            "error_type": TEXT,
+            "what_sam_said": TEXT,
+            "what_was_wrong": TEXT,
+            "correct_answer": TEXT,
+            "improvements": TEXT,
+            "lesson_learned": TEXT,
+            "created_at": REAL,
         },
         (),
         {"improvements": LIST},
     ),
     RAW: TableRule(
         {
-            "id": TEXT, "prompt": TEXT, "response": TEXT, "domain": TEXT, "quality_score": REAL, "processed": INTEGER,
+            "id": TEXT,
+            "prompt": TEXT,
+            "response": TEXT,
+            "domain": TEXT,
+            "quality_score": REAL,
+            "processed": INTEGER,
             "created_at": REAL,
         },
         ("id", "created_at", "prompt", "response", "domain"),
     ),
     THOUGHTS: TableRule(
         {
-            "id": TEXT, "prompt": TEXT, "reasoning_steps": TEXT, "final_answer": TEXT, "domain": TEXT,
-            "complexity": INTEGER, "success": INTEGER, "created_at": REAL,
+            "id": TEXT,
+            "prompt": TEXT,
+            "reasoning_steps": TEXT,
+            "final_answer": TEXT,
+            "domain": TEXT,
+            "complexity": INTEGER,
+            "success": INTEGER,
+            "created_at": REAL,
         },
         ("id", "created_at", "prompt", "domain"),
         {"reasoning_steps": LIST},
     ),
     PAIRS: TableRule(
         {
-            "id": TEXT, "prompt": TEXT, "good_response": TEXT, "bad_response": TEXT, "reason": TEXT, "domain": TEXT,
+            "id": TEXT,
+            "prompt": TEXT,
+            "good_response": TEXT,
+            "bad_response": TEXT,
+            "reason": TEXT,
+            "domain": TEXT,
             "created_at": REAL,
         },
         ("id", "created_at", "prompt", "good_response", "domain"),
     ),
-}  # fmt: skip
+}
 # Of these alone D1 speaks; of the others only G5 does.
 UNDER_CONTRACT = (UNIFIED, EXAMPLES, RAW, THOUGHTS, PAIRS)
 

@@ -59,9 +59,12 @@ def is_refusal(text: str) -> bool:
 def fixed_flags(text: str) -> set[str]:
     tokens = math.ceil(len(text) / 4)
     found = {
-        "repetition": has_repetition(text), "incomplete": is_incomplete(text), "refusal": is_refusal(text),
-        "too_short": tokens < 50, "too_long": tokens > 4000,
-    }  # fmt: skip
+        "repetition": has_repetition(text),
+        "incomplete": is_incomplete(text),
+        "refusal": is_refusal(text),
+        "too_short": tokens < 50,
+        "too_long": tokens > 4000,
+    }
     return {flag for flag, is_there in found.items() if is_there}
 
 

@@ -18,12 +18,17 @@ PROMPTS = (
     "What does git rebase do?",
 )
 FILLER = (
-    "The first part looks at the question as it was asked. ", "Another part compares two ways of doing it. ",
-    "Some readers will want a figure, and there is one. ", "Others would rather see where it goes wrong. ",
-    "A table would be too much for so little. ", "The rest is a matter of taste and of time. ",
-    "Nothing here depends on the version in use. ", "A menu is a list of prices, for example. ",
-    "Water boils earlier on a mountain than at sea. ", "Every list has an end, even a long one. ",
-)  # fmt: skip
+    "The first part looks at the question as it was asked. ",
+    "Another part compares two ways of doing it. ",
+    "Some readers will want a figure, and there is one. ",
+    "Others would rather see where it goes wrong. ",
+    "A table would be too much for so little. ",
+    "The rest is a matter of taste and of time. ",
+    "Nothing here depends on the version in use. ",
+    "A menu is a list of prices, for example. ",
+    "Water boils earlier on a mountain than at sea. ",
+    "Every list has an end, even a long one. ",
+)
 
 
 def prose(length: int, start: int = 0, end: str = ".") -> str:
@@ -46,12 +51,25 @@ CODE = "```python\n{}\n```"
 LOOP = "print('the very same line of code')\n"
 
 PLAIN_ANSWERS = (  # prose on one line or several, which may be flattened and spread
-    prose(300), prose(300, 3), prose(240, 5), prose(99, 1), prose(100, 1), prose(196, 2), prose(197, 2), prose(40, 4),
-    prose(150, 6, ","), prose(150, 7, "and"), prose(150, 8, " 42"), prose(150, 1, "-"), prose(220, 2, "?"), prose(160, 4, ":"),
+    prose(300),
+    prose(300, 3),
+    prose(240, 5),
+    prose(99, 1),
+    prose(100, 1),
+    prose(196, 2),
+    prose(197, 2),
+    prose(40, 4),
+    prose(150, 6, ","),
+    prose(150, 7, "and"),
+    prose(150, 8, " 42"),
+    prose(150, 1, "-"),
+    prose(220, 2, "?"),
+    prose(160, 4, ":"),
     f"{prose(120, 2)}\n\nA café is not a cafeteria. {prose(110, 6)}",
-    f"{prose(120, 3)}\n{SENTENCE * 3}", f"{prose(120, 5)}\n{SENTENCE * 2}",
+    f"{prose(120, 3)}\n{SENTENCE * 3}",
+    f"{prose(120, 5)}\n{SENTENCE * 2}",
     f"{prose(130, 1)} {SENTENCE}{prose(60, 4)} {SENTENCE}{prose(70, 6)} {SENTENCE}",
-)  # fmt: skip
+)
 SHAPED_ANSWERS = (  # their lines matter
     f"{prose(150, 4)}\n\n1. Look at the log\n2. Find the cause\n3. Mend it",
     f"{prose(120, 4)}\n\n- one thing\n- another thing",
@@ -97,28 +115,49 @@ ANSWERS = (
     *NO_TALK_OF_ATTEMPTS,
 )
 ATTEMPTS = (
-    "Try float: left", "Use a table!", "I think it is Graz?", prose(120, 9), "It depends - on the weather",
-)  # fmt: skip
+    "Try float: left",
+    "Use a table!",
+    "I think it is Graz?",
+    prose(120, 9),
+    "It depends - on the weather",
+)
 OTHER_ANSWERS = ("Something else was said here.", "And here something else again, at some length.")
 
 Change = Callable[[str], str]
 QUESTION_STYLES: tuple[Change, ...] = (
-    str, str, str.upper, str.lower, str.swapcase, lambda t: t.replace(" ", " \u00a0 "), lambda t: f"\n{t} ",
+    str,
+    str,
+    str.upper,
+    str.lower,
+    str.swapcase,
+    lambda t: t.replace(" ", " \u00a0 "),
+    lambda t: f"\n{t} ",
     lambda t: unicodedata.normalize("NFD", t),
-)  # fmt: skip
+)
 # The same interaction to D2, though not always the same answer to G10.
 LINE_STYLES: tuple[Change, ...] = (
-    str, str, lambda t: t.replace("\n", "\r\n"), lambda t: f"{t}\n", lambda t: unicodedata.normalize("NFD", t),
-)  # fmt: skip
+    str,
+    str,
+    lambda t: t.replace("\n", "\r\n"),
+    lambda t: f"{t}\n",
+    lambda t: unicodedata.normalize("NFD", t),
+)
 PLAIN_STYLES: tuple[Change, ...] = (
-    *LINE_STYLES, str.upper, str.swapcase, lambda t: " ".join(t.split()), lambda t: t.replace(" ", "  "),
+    *LINE_STYLES,
+    str.upper,
+    str.swapcase,
+    lambda t: " ".join(t.split()),
+    lambda t: t.replace(" ", "  "),
     lambda t: f"\n  {t}",
-)  # fmt: skip
+)
 # The same answer to G10.
 SAME_ANSWER: tuple[Change, ...] = (
-    str, str, lambda t: t.replace("\n", "\r\n") if "\r" not in t else t, lambda t: f" {t}\n",
+    str,
+    str,
+    lambda t: t.replace("\n", "\r\n") if "\r" not in t else t,
+    lambda t: f" {t}\n",
     lambda t: unicodedata.normalize("NFD", t),
-)  # fmt: skip
+)
 
 
 def nearly(answer: str) -> str:

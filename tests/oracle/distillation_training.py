@@ -101,16 +101,27 @@ def distilled_candidate(distilled: Distilled, kind: str, condemned: set[Answer])
     answer = answer_form(example.response)
     sides = (answer, answer_form(fields["rejected"] if kind == "preference" else example.attempt))
     identity: dict[str, tuple[Any, ...]] = {
-        "instruction": (answer,), "cot": (answer,), "preference": sides,
+        "instruction": (answer,),
+        "cot": (answer,),
+        "preference": sides,
         "correction": (sides[1], answer),
-    }  # fmt: skip
+    }
     return Candidate(
         key=("distillation", kind, example.id),
-        source="synthetic_pair" if example.is_synthetic else f"distillation_{kind}", origins=frozenset({example.id}),
-        query=example.query, context=example.context, thread=thread_of(example.query, example.context), fields=fields,
-        identity=identity[kind], weight=distilled.weight, base_weight=distilled.weight, domain=distilled.domain,
-        at=example.at, newest=example.at, reason=reason_of(distilled, kind, sides, condemned),
-    )  # fmt: skip
+        source="synthetic_pair" if example.is_synthetic else f"distillation_{kind}",
+        origins=frozenset({example.id}),
+        query=example.query,
+        context=example.context,
+        thread=thread_of(example.query, example.context),
+        fields=fields,
+        identity=identity[kind],
+        weight=distilled.weight,
+        base_weight=distilled.weight,
+        domain=distilled.domain,
+        at=example.at,
+        newest=example.at,
+        reason=reason_of(distilled, kind, sides, condemned),
+    )
 
 
 def formats_of(distilled: Distilled) -> set[str]:
@@ -125,12 +136,22 @@ def feedback_candidate(found: feedback_training.Candidate) -> Candidate:
     """As the feedback oracle has it: votes on pairs are users' alone (F13)."""
     item, partner = found.item, found.partner
     return Candidate(
-        key=("feedback", *found.key), source=found.source, origins=found.origins, query=item["original_query"],
-        context=item["conversation_context"], thread=item.thread, fields=found.fields, identity=found.identity,
-        weight=found.weight, base_weight=found.base_weight, domain=item.domain, at=item.at,
-        newest=max(item.at, partner.at) if partner else item.at, reason=found.reason,
+        key=("feedback", *found.key),
+        source=found.source,
+        origins=found.origins,
+        query=item["original_query"],
+        context=item["conversation_context"],
+        thread=item.thread,
+        fields=found.fields,
+        identity=found.identity,
+        weight=found.weight,
+        base_weight=found.base_weight,
+        domain=item.domain,
+        at=item.at,
+        newest=max(item.at, partner.at) if partner else item.at,
+        reason=found.reason,
         votes=(found.votes_for, found.votes_against),
-    )  # fmt: skip
+    )
 
 
 # --- both together (M2) -----------------------------------------------------------------------------------------------

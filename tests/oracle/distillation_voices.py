@@ -20,16 +20,25 @@ Row = dict[str, Any]
 DAY = 86_400
 UP, DOWN = {"feedback_type": "rating", "rating": 1}, {"feedback_type": "rating", "rating": -1}
 SAYINGS: tuple[Row, ...] = (
-    UP, UP, UP, DOWN, DOWN,
+    UP,
+    UP,
+    UP,
+    DOWN,
+    DOWN,
     {"feedback_type": "correction", "rating": 1, "correction": "great!"},
     {"feedback_type": "correction", "rating": -1, "correction": "this is useless"},
-    {"feedback_type": "correction", "rating": 1, "correction": "It is Wien.", "correction_type": "full_replacement",
-     "what_was_wrong": "The wrong city"},
+    {
+        "feedback_type": "correction",
+        "rating": 1,
+        "correction": "It is Wien.",
+        "correction_type": "full_replacement",
+        "what_was_wrong": "The wrong city",
+    },
     {"feedback_type": "flag", "rating": 1, "flag_type": "harmful"},
     {"feedback_type": "flag", "rating": 1, "flag_type": " Incorrect"},
     {"feedback_type": "flag", "rating": 1, "flag_type": "unhelpful"},
     {"feedback_type": "preference", "rating": 1, "preferred_response": pool.OTHER_ANSWERS[1]},
-)  # fmt: skip
+)
 
 
 class Voices:
@@ -48,9 +57,10 @@ class Voices:
         if example.winner.row.table != UNIFIED:
             return None  # whether the prefix belongs to the id is not said
         return {
-            "response_id": example.id, "original_query": self.pick(("Something else?", example.query)),
+            "response_id": example.id,
+            "original_query": self.pick(("Something else?", example.query)),
             "original_response": self.pick((*pool.OTHER_ANSWERS, example.response)),
-        }  # fmt: skip
+        }
 
     def by_session(self, example: Example) -> Row | None:
         answer = self.pick((self.same(example.response), *pool.OTHER_ANSWERS))
@@ -97,20 +107,33 @@ class Voices:
         if worse is None or better is None or blank(better):
             return None
         return {
-            "feedback_type": "preference", "rating": 1, "original_response": worse, "preferred_response": self.same(better),
+            "feedback_type": "preference",
+            "rating": 1,
+            "original_response": worse,
+            "preferred_response": self.same(better),
             "conversation_context": example.context,
-        }  # fmt: skip
+        }
 
     def say(self, example: Example, changes: Row) -> None:
         number = len(self.rows)
         at = self.start + self.random.randrange(6 * DAY)
-        self.rows.append({
-            "feedback_id": f"v{self.random.randrange(1000)}-{number}", "response_id": f"answer-{number}",
-            "session_id": self.pick(("s1-other", "default", "s9")), "user_id": self.pick(("u1", "u2", "u3", None)),
-            "timestamp": at, "created_at": at, "original_query": self.pick(pool.QUESTION_STYLES[:5])(example.query),
-            "original_response": self.same(example.response), "escalated_to_claude": 0,
-            "conversation_context": self.pick((None, example.context)), "domain": "code", **self.pick(SAYINGS), **changes,
-        })  # fmt: skip
+        self.rows.append(
+            {
+                "feedback_id": f"v{self.random.randrange(1000)}-{number}",
+                "response_id": f"answer-{number}",
+                "session_id": self.pick(("s1-other", "default", "s9")),
+                "user_id": self.pick(("u1", "u2", "u3", None)),
+                "timestamp": at,
+                "created_at": at,
+                "original_query": self.pick(pool.QUESTION_STYLES[:5])(example.query),
+                "original_response": self.same(example.response),
+                "escalated_to_claude": 0,
+                "conversation_context": self.pick((None, example.context)),
+                "domain": "code",
+                **self.pick(SAYINGS),
+                **changes,
+            }
+        )
 
     def change_a_mind(self) -> None:
         """The latest rating of a person on a response is the one that counts (F3)."""
@@ -122,10 +145,20 @@ class Voices:
 
     def speak(self) -> list[Row]:
         ways = (
-            self.by_id, self.by_id, self.by_session, self.by_session_and_answer, self.by_answer, self.by_answer,
-            self.missed_by_escalation, self.missed_by_answer, self.missed_by_question, self.on_attempt, self.same_pair,
-            self.reversed_pair, self.condemned,
-        )  # fmt: skip
+            self.by_id,
+            self.by_id,
+            self.by_session,
+            self.by_session_and_answer,
+            self.by_answer,
+            self.by_answer,
+            self.missed_by_escalation,
+            self.missed_by_answer,
+            self.missed_by_question,
+            self.on_attempt,
+            self.same_pair,
+            self.reversed_pair,
+            self.condemned,
+        )
         for example in self.examples:
             draw = self.random.random()
             if (

@@ -43,13 +43,19 @@ def response_row(group: list[Feedback], scale: str) -> dict[str, Any]:
     kinds = Counter(i.effective_type for i in group)
     stars = [i["rating"] for i in ratings] if scale == "five" else []
     return {
-        "thumbs_up_count": up, "thumbs_down_count": down, "rating_count": kinds["rating"],
-        "avg_rating": ratio(sum(stars), len(stars)), "correction_count": kinds["correction"],
-        "preference_count": kinds["preference"], "flag_count": kinds["flag"], "net_sentiment": ratio(up - down, up + down),
+        "thumbs_up_count": up,
+        "thumbs_down_count": down,
+        "rating_count": kinds["rating"],
+        "avg_rating": ratio(sum(stars), len(stars)),
+        "correction_count": kinds["correction"],
+        "preference_count": kinds["preference"],
+        "flag_count": kinds["flag"],
+        "net_sentiment": ratio(up - down, up + down),
         "confidence_delta": None if delta is None else six(delta),
-        "first_feedback_at": epoch(min(i.at for i in group)), "last_feedback_at": epoch(max(i.at for i in group)),
+        "first_feedback_at": epoch(min(i.at for i in group)),
+        "last_feedback_at": epoch(max(i.at for i in group)),
         "session_ids": sorted({i.session_id for i in group if i.session_id}),
-    }  # fmt: skip
+    }
 
 
 QUALITY = {"positive": Fraction(1), "negative": Fraction(0), "neutral": Fraction(1, 2)}
@@ -84,25 +90,33 @@ def session_row(group: list[Feedback], given: int, total: int | None) -> dict[st
     domains = Counter(i.domain for i in group)
     topics = sorted(domains, key=lambda d: (-domains[d], d))
     return {
-        "total_responses": total, "feedback_given": given, "feedback_rate": ratio(given, total or 0),
+        "total_responses": total,
+        "feedback_given": given,
+        "feedback_rate": ratio(given, total or 0),
         "positive_count": sum(i.sentiment == "positive" for i in group),
-        "negative_count": sum(i.sentiment == "negative" for i in group), "rated_count": len(group),
+        "negative_count": sum(i.sentiment == "negative" for i in group),
+        "rated_count": len(group),
         "correction_count": sum(i.effective_type == "correction" for i in group),
         "session_quality": six(sum(map(worth, group), Fraction(0)) / len(group)) if group else 0.5,
-        "primary_domain": topics[0] if topics else None, "topics": topics,
+        "primary_domain": topics[0] if topics else None,
+        "topics": topics,
         "started_at": epoch(min(i.at for i in group)) if group else None,
         "last_activity_at": epoch(max(i.at for i in group)) if group else None,
-    }  # fmt: skip
+    }
 
 
 def daily_row(group: list[Feedback]) -> dict[str, Any]:
     kinds, sentiments = Counter(i.effective_type for i in group), Counter(i.sentiment for i in group)
     up, down = sentiments["positive"], sentiments["negative"]
     return {
-        "feedback_count": len(group), "positive_count": up, "negative_count": down,
-        "neutral_count": sentiments["neutral"], "mean_weight": mean_weight(group), "net_sentiment": ratio(up - down, up + down),
+        "feedback_count": len(group),
+        "positive_count": up,
+        "negative_count": down,
+        "neutral_count": sentiments["neutral"],
+        "mean_weight": mean_weight(group),
+        "net_sentiment": ratio(up - down, up + down),
         **{f"{kind}_count": kinds[kind] for kind in TYPE_WEIGHTS},
-    }  # fmt: skip
+    }
 
 
 def mean_weight(group: list[Feedback]) -> float | None:
@@ -115,12 +129,15 @@ def stats_of(active: list[Feedback], as_of: datetime) -> dict[str, Any]:
     done = sum(bool(i["processed"]) for i in active)
     return {
         "total_feedback": len(active),
-        "by_type": {kind: sum(i.effective_type == kind for i in active) for kind in ("rating", "correction", "preference", "flag")},
+        "by_type": {
+            kind: sum(i.effective_type == kind for i in active)
+            for kind in ("rating", "correction", "preference", "flag")
+        },
         "sentiment": {"positive": up, "negative": down, "net_sentiment": ratio(up - down, up + down)},
         "processed": {"total": done, "pending": len(active) - done},
         "quality": {"avg_weight": mean_weight(active), "high_quality_count": sum(i.weight >= 0.7 for i in active)},
         "recent_24h": sum(i.at >= as_of - timedelta(hours=24) for i in active),
-    }  # fmt: skip
+    }
 
 
 POLARITY = {"correction": "negative", "preference": "negative", "flag": "negative"}
@@ -181,9 +198,14 @@ def judge(files: list[Path], as_of: datetime | None, settings: Settings, today: 
     active = [item for item in items if item.active]
     days = by(active, lambda i: (i.at.date(), i.domain))
     return Verdict(
-        as_of=moment, source=source, feedback={i.id: i for i in items},
+        as_of=moment,
+        source=source,
+        feedback={i.id: i for i in items},
         responses={r: response_row(g, settings.scale) for r, g in by(active, lambda i: i["response_id"]).items()},
         sessions=session_rows(active, source.responses, moment),
-        daily={d: daily_row(g) for d, g in days.items()}, stats=stats_of(active, moment),
-        candidates={c.key: c for c in candidates_of(active, condemned, settings)}, condemned=condemned, settings=settings,
-    )  # fmt: skip
+        daily={d: daily_row(g) for d, g in days.items()},
+        stats=stats_of(active, moment),
+        candidates={c.key: c for c in candidates_of(active, condemned, settings)},
+        condemned=condemned,
+        settings=settings,
+    )

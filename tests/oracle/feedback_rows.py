@@ -145,13 +145,20 @@ def derive(row: Row, as_of: datetime, settings: Settings) -> Feedback:
     voter = f"user:{user}" if user else f"session:{session}" if session else f"row:{row['feedback_id']}"
     domain, flag, correction_type = word(row["domain"]), word(row["flag_type"]), word(row["correction_type"])
     item = Feedback(
-        row=row, id=row["feedback_id"], at=row.at, type=kind, effective_type=effective,
+        row=row,
+        id=row["feedback_id"],
+        at=row.at,
+        type=kind,
+        effective_type=effective,
         sentiment=sentiment_of(row["rating"], settings.scale) if effective == "rating" else None,
-        comment=row["correction"] if comment else None, user_id=user, session_id=session, voter_id=voter,
+        comment=row["correction"] if comment else None,
+        user_id=user,
+        session_id=session,
+        voter_id=voter,
         domain=domain if domain in DOMAINS else "general",
         correction_type=correction_type if correction_type in CORRECTION_TYPES else None,
         flag_type=(flag if flag in FLAG_TYPES else "other") if kind == "flag" else None,
-    )  # fmt: skip
+    )
     weigh(item, as_of, settings)
     return item
 

@@ -19,37 +19,86 @@ from typing import Any
 
 TEXT, REAL, INTEGER = "text", "real", "integer"
 COLUMNS = {
-    "feedback_id": TEXT, "response_id": TEXT, "session_id": TEXT, "user_id": TEXT, "timestamp": REAL,
-    "response_timestamp": REAL, "feedback_type": TEXT, "rating": INTEGER, "correction": TEXT, "correction_type": TEXT,
-    "what_was_wrong": TEXT, "preferred_response": TEXT, "comparison_basis": TEXT, "flag_type": TEXT,
-    "flag_details": TEXT, "original_query": TEXT, "original_response": TEXT, "conversation_context": TEXT,
-    "domain": TEXT, "response_confidence": REAL, "escalated_to_claude": INTEGER, "processed": INTEGER,
-    "training_format": TEXT, "quality_weight": REAL, "processed_at": REAL, "created_at": REAL,
-}  # fmt: skip
+    "feedback_id": TEXT,
+    "response_id": TEXT,
+    "session_id": TEXT,
+    "user_id": TEXT,
+    "timestamp": REAL,
+    "response_timestamp": REAL,
+    "feedback_type": TEXT,
+    "rating": INTEGER,
+    "correction": TEXT,
+    "correction_type": TEXT,
+    "what_was_wrong": TEXT,
+    "preferred_response": TEXT,
+    "comparison_basis": TEXT,
+    "flag_type": TEXT,
+    "flag_details": TEXT,
+    "original_query": TEXT,
+    "original_response": TEXT,
+    "conversation_context": TEXT,
+    "domain": TEXT,
+    "response_confidence": REAL,
+    "escalated_to_claude": INTEGER,
+    "processed": INTEGER,
+    "training_format": TEXT,
+    "quality_weight": REAL,
+    "processed_at": REAL,
+    "created_at": REAL,
+}
 EPOCHS = ("timestamp", "response_timestamp", "processed_at", "created_at")
 REQUIRED = (
-    "feedback_id", "response_id", "session_id", "timestamp", "feedback_type", "original_query", "original_response",
-)  # fmt: skip
+    "feedback_id",
+    "response_id",
+    "session_id",
+    "timestamp",
+    "feedback_type",
+    "original_query",
+    "original_response",
+)
 EMPTY_IS_MISSING = ("feedback_id", "response_id", "session_id", "feedback_type")
 NEEDED_BY_TYPE = {
-    "rating": "rating", "correction": "correction", "preference": "preferred_response", "flag": "flag_type",
-}  # fmt: skip
+    "rating": "rating",
+    "correction": "correction",
+    "preference": "preferred_response",
+    "flag": "flag_type",
+}
 RAW_CONTENT = (
-    "rating", "correction", "correction_type", "what_was_wrong", "preferred_response", "comparison_basis", "flag_type",
+    "rating",
+    "correction",
+    "correction_type",
+    "what_was_wrong",
+    "preferred_response",
+    "comparison_basis",
+    "flag_type",
     "flag_details",
-)  # fmt: skip
+)
 RESPONSE_COLUMNS = {
-    "response_id": TEXT, "session_id": TEXT, "query": TEXT, "response": TEXT, "timestamp": REAL, "confidence": REAL,
+    "response_id": TEXT,
+    "session_id": TEXT,
+    "query": TEXT,
+    "response": TEXT,
+    "timestamp": REAL,
+    "confidence": REAL,
     "escalated": INTEGER,
-}  # fmt: skip
+}
 MAY_DIFFER_IN_COPIES = ("processed", "training_format", "quality_weight", "processed_at")
 DOMAINS = {"code", "reasoning", "creative", "factual", "planning", "general"}
 CORRECTION_TYPES = {"full_replacement", "partial_fix", "addition", "clarification"}
 FLAG_TYPES = {"harmful", "incorrect", "off_topic", "unhelpful", "repetitive", "incomplete", "other"}
 ERROR_TYPES = {
-    "incomplete", "incorrect", "outdated", "hallucination", "misunderstood", "format", "tone", "code_error", "unclear",
-    "verbose", "other",
-}  # fmt: skip
+    "incomplete",
+    "incorrect",
+    "outdated",
+    "hallucination",
+    "misunderstood",
+    "format",
+    "tone",
+    "code_error",
+    "unclear",
+    "verbose",
+    "other",
+}
 TYPE_WEIGHTS = {"correction": 0.3, "preference": 0.2, "rating": 0.1, "flag": 0.0}
 TIERS = ((0.9, "premium"), (0.7, "high"), (0.5, "standard"), (0.3, "low"), (0.0, "very_low"))
 SCALES = {"thumbs": (-1, 1), "five": (1, 2, 3, 4, 5)}

@@ -80,19 +80,33 @@ def unpaired(item: Feedback) -> Candidate:
     answer, label = item["original_response"], item.sentiment == "positive"
     fields = {"prompt": item["original_query"], "completion": answer, "label": label}
     return Candidate(
-        "unpaired", None if item.sentiment == "neutral" else "feedback_rating", item, None, item.weight,
-        item.base_weight, fields, (answer_form(answer), label), answer if label else None,
-    )  # fmt: skip
+        "unpaired",
+        None if item.sentiment == "neutral" else "feedback_rating",
+        item,
+        None,
+        item.weight,
+        item.base_weight,
+        fields,
+        (answer_form(answer), label),
+        answer if label else None,
+    )
 
 
 def pair(source: str, item: Feedback, chosen: str | None, partner: Feedback | None = None) -> Candidate:
     rejected = item["original_response"]
     rows = [item] + ([partner] if partner else [])
     return Candidate(
-        "preference", source, item, partner, min(row.weight for row in rows), min(row.base_weight for row in rows),
+        "preference",
+        source,
+        item,
+        partner,
+        min(row.weight for row in rows),
+        min(row.base_weight for row in rows),
         {"prompt": item["original_query"], "chosen": chosen, "rejected": rejected},
-        (answer_form(chosen), answer_form(rejected)), chosen, rejected,
-    )  # fmt: skip
+        (answer_form(chosen), answer_form(rejected)),
+        chosen,
+        rejected,
+    )
 
 
 def correction(item: Feedback) -> Candidate:
@@ -107,9 +121,17 @@ def correction(item: Feedback) -> Candidate:
     }
     identity = (answer_form(answer), answer_form(output))
     return Candidate(
-        "correction", "feedback_correction", item, None, item.weight, item.base_weight, fields, identity,
-        item["correction"], answer,
-    )  # fmt: skip
+        "correction",
+        "feedback_correction",
+        item,
+        None,
+        item.weight,
+        item.base_weight,
+        fields,
+        identity,
+        item["correction"],
+        answer,
+    )
 
 
 def rating_pair(item: Feedback, ups: list[Feedback]) -> Candidate:

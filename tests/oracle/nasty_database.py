@@ -22,32 +22,72 @@ FIRST_DAY = datetime(2026, 1, 8, tzinfo=UTC)
 DAYS = 9
 KINDS = ("rating", "rating", "rating", "correction", "correction", "preference", "flag")
 DROPPABLE = (
-    "user_id", "response_timestamp", "comparison_basis", "flag_details", "conversation_context", "domain",
-    "response_confidence", "escalated_to_claude", "processed", "training_format", "quality_weight", "processed_at",
-    "created_at", "what_was_wrong", "correction_type",
-)  # fmt: skip
+    "user_id",
+    "response_timestamp",
+    "comparison_basis",
+    "flag_details",
+    "conversation_context",
+    "domain",
+    "response_confidence",
+    "escalated_to_claude",
+    "processed",
+    "training_format",
+    "quality_weight",
+    "processed_at",
+    "created_at",
+    "what_was_wrong",
+    "correction_type",
+)
 PROMPTS = (
-    "How do I centre a div?", "What is the capital of Österreich?", "Explain RAID 5\tplease", "İstanbul nüfusu kaç?",
-    "Write a haiku about Straße and tea", "1+1", "ΟΔΟΣ ΑΣ ǅ Ω\u2126 \u1e9b\u0323 ﬁ", "",
-)  # fmt: skip
+    "How do I centre a div?",
+    "What is the capital of Österreich?",
+    "Explain RAID 5\tplease",
+    "İstanbul nüfusu kaç?",
+    "Write a haiku about Straße and tea",
+    "1+1",
+    "ΟΔΟΣ ΑΣ ǅ Ω\u2126 \u1e9b\u0323 ﬁ",
+    "",
+)
 CODE = "Try this:\n```\nif x:\n    y = 1\n```\nor  that:\n\n    z = 2\n"
 ANSWERS = (
-    "Use flexbox.", "Wien, naturally:\nthe café city.", "x = 1\n  y = 2",
-    "It's 'quoted' and \"doubled\" \u2028 here\u0085and\u2029there \\\u2028", "2",
-    "A much longer answer " + "that goes on " * 12, "ä" * 100, CODE, UNSEEN[1],
-)  # fmt: skip
+    "Use flexbox.",
+    "Wien, naturally:\nthe café city.",
+    "x = 1\n  y = 2",
+    "It's 'quoted' and \"doubled\" \u2028 here\u0085and\u2029there \\\u2028",
+    "2",
+    "A much longer answer " + "that goes on " * 12,
+    "ä" * 100,
+    CODE,
+    UNSEEN[1],
+)
 FIXES = ("é" * 100, "é" * 101, "ü" * 29, "ü" * 30, "ü" * 31, UNSEEN[0])
 CONTEXTS = (None, None, None, "", "Earlier: hello", "EARLIER:   hello", "Earlier: bye")
 USERS = ("u1", "u2", "u3", "Ü4", "default", "", None)
 SESSIONS = ("s1", "s2", "s3", "S1", "default")
 DOMAINS = ("code", "factual", "general", " Code ", "PLANNING", "cooking", "", None)
 CORRECTION_TYPES = (
-    None, "", "full_replacement", "FULL_REPLACEMENT ", "clarification", "partial_fix", "addition", "rewrite", "  ",
-)  # fmt: skip
+    None,
+    "",
+    "full_replacement",
+    "FULL_REPLACEMENT ",
+    "clarification",
+    "partial_fix",
+    "addition",
+    "rewrite",
+    "  ",
+)
 WRONGS = (
-    None, "", "  ", "It was incomplete", "It was incomplete.", " Wrong? ", "Too long!", "é" * 50, "é" * 51,
+    None,
+    "",
+    "  ",
+    "It was incomplete",
+    "It was incomplete.",
+    " Wrong? ",
+    "Too long!",
+    "é" * 50,
+    "é" * 51,
     "Only one method was mentioned, and the other one, which is better, was not",
-)  # fmt: skip
+)
 HARMFUL, FLAGS = ("harmful", " Harmful "), ("incorrect", "off_topic", "INCORRECT", "spam", "unhelpful")
 COMMENTS = ("great!", "this is useless", "c" * 80, "c" * 81, "two\nlines", "two\r\nlines of it", "ß" * 80)
 
@@ -58,9 +98,27 @@ class BadText(bytes):
 
 BAD_TEXTS = (BadText(b"ab\xff"), BadText(b"\xed\xa0\x80"), BadText(b"\xc0\x80"), "nul\x00byte", b"\xff\xfe", b"a\x00b")
 BAD_TIMES = (
-    None, "2026-01-10", "soon", b"12", math.inf, -math.inf, 0, -5.5, 946684799.9, 4102444800, 4102444800.5, 1e10, 99999999999.0,
-    1e14, 1e18, 2**63 - 1, -(2**63), 1e11, 1e300, BadText(b"\xff"),
-)  # fmt: skip
+    None,
+    "2026-01-10",
+    "soon",
+    b"12",
+    math.inf,
+    -math.inf,
+    0,
+    -5.5,
+    946684799.9,
+    4102444800,
+    4102444800.5,
+    1e10,
+    99999999999.0,
+    1e14,
+    1e18,
+    2**63 - 1,
+    -(2**63),
+    1e11,
+    1e300,
+    BadText(b"\xff"),
+)
 BAD_VALUES: dict[str, tuple[Any, ...]] = {
     "timestamp": BAD_TIMES,
     "rating": (0, 2, 6, -1, 3, 1.5, "up", b"1", 2**63 - 1, -(2**63), math.inf, 1e300, None),
@@ -180,31 +238,64 @@ class Maker:
 
     def restyle(self, prompt: str) -> str:
         """The same prompt in other clothes (G10), or nearly."""
-        change = self.random.choice((
-            str, str, str, str.upper, str.lower, lambda t: t.replace(" ", " \u00a0 "), lambda t: f"\n{t} ",
-            lambda t: unicodedata.normalize("NFD", t), lambda t: t.replace(" ", "\u200b "), str.swapcase,
-        ))  # fmt: skip
+        change = self.random.choice(
+            (
+                str,
+                str,
+                str,
+                str.upper,
+                str.lower,
+                lambda t: t.replace(" ", " \u00a0 "),
+                lambda t: f"\n{t} ",
+                lambda t: unicodedata.normalize("NFD", t),
+                lambda t: t.replace(" ", "\u200b "),
+                str.swapcase,
+            )
+        )
         return change(prompt)
 
     def retouch(self, answer: str) -> str:
         """The same answer by G10, or one that differs by case or inner space only."""
         if answer in UNSEEN:
             return answer  # whether it still talks of an attempt would be another question
-        change = self.random.choice((
-            str, str, str, str, lambda t: t + " ", lambda t: t.replace("\n", "\r\n"), lambda t: f"\t{t}\u00a0",
-            lambda t: unicodedata.normalize("NFD", t), str.upper, lambda t: t.replace(" ", "  "), lambda t: t.replace("\n", "\r"),
-            lambda t: t.replace("or  that", "or that"), lambda t: t.replace("    ", "     "),
-        ))  # fmt: skip
+        change = self.random.choice(
+            (
+                str,
+                str,
+                str,
+                str,
+                lambda t: t + " ",
+                lambda t: t.replace("\n", "\r\n"),
+                lambda t: f"\t{t}\u00a0",
+                lambda t: unicodedata.normalize("NFD", t),
+                str.upper,
+                lambda t: t.replace(" ", "  "),
+                lambda t: t.replace("\n", "\r"),
+                lambda t: t.replace("or  that", "or that"),
+                lambda t: t.replace("    ", "     "),
+            )
+        )
         return change(answer)
 
     def time(self) -> Any:
         day = FIRST_DAY + timedelta(days=self.random.randrange(DAYS))
         seconds = day.timestamp()
-        return self.random.choice((
-            seconds + 3600 * self.random.randrange(24), seconds + 43200, seconds + 43200, seconds + 43200.5,
-            seconds + self.random.random() * 86400, seconds + 86399.999999, seconds + 86399.9999998, seconds + 0.0000004,
-            seconds, int(seconds) + 5, (seconds + 3600) * 1000, int(seconds + 7200) * 1000 + 123,
-        ))  # fmt: skip
+        return self.random.choice(
+            (
+                seconds + 3600 * self.random.randrange(24),
+                seconds + 43200,
+                seconds + 43200,
+                seconds + 43200.5,
+                seconds + self.random.random() * 86400,
+                seconds + 86399.999999,
+                seconds + 86399.9999998,
+                seconds + 0.0000004,
+                seconds,
+                int(seconds) + 5,
+                (seconds + 3600) * 1000,
+                int(seconds + 7200) * 1000 + 123,
+            )
+        )
 
     def row(self) -> dict[str, Any]:
         pick = self.random.choice
@@ -219,16 +310,27 @@ class Maker:
         at = self.time()
         stars = SCALES[self.scale]
         row: dict[str, Any] = {
-            "feedback_id": f"f{self.random.randrange(1000):03}-{self.number}", "response_id": response,
-            "session_id": pick(SESSIONS), "user_id": pick(USERS), "timestamp": at,
-            "response_timestamp": pick((None, 1767000000.25, 1767000000123)), "feedback_type": kind,
+            "feedback_id": f"f{self.random.randrange(1000):03}-{self.number}",
+            "response_id": response,
+            "session_id": pick(SESSIONS),
+            "user_id": pick(USERS),
+            "timestamp": at,
+            "response_timestamp": pick((None, 1767000000.25, 1767000000123)),
+            "feedback_type": kind,
             "rating": pick(stars) if kind == "rating" or self.chance(0.3) else pick((1, 1, None)),
-            "original_query": self.restyle(prompt), "original_response": self.retouch(answer), "conversation_context": context,
-            "domain": pick(DOMAINS), "response_confidence": pick((None, 0, 1, 0.5, 0.8, 0.80001, 0.9, 0.333333)),
-            "escalated_to_claude": pick((0, 0, 1, None)), "processed": pick((0, 0, 1, None)),
-            "training_format": pick((None, "correction_analysis", "preference")), "quality_weight": pick((None, 0.5, 0.7)),
-            "processed_at": pick((None, None, 1769000000.0)), "created_at": at, "mood": pick((None, 3, "good", 0.5)),
-        }  # fmt: skip
+            "original_query": self.restyle(prompt),
+            "original_response": self.retouch(answer),
+            "conversation_context": context,
+            "domain": pick(DOMAINS),
+            "response_confidence": pick((None, 0, 1, 0.5, 0.8, 0.80001, 0.9, 0.333333)),
+            "escalated_to_claude": pick((0, 0, 1, None)),
+            "processed": pick((0, 0, 1, None)),
+            "training_format": pick((None, "correction_analysis", "preference")),
+            "quality_weight": pick((None, 0.5, 0.7)),
+            "processed_at": pick((None, None, 1769000000.0)),
+            "created_at": at,
+            "mood": pick((None, 3, "good", 0.5)),
+        }
         getattr(self, f"fill_{kind}")(row, answer)
         if self.chance(self.api_share):
             self.take_texts(row)
@@ -284,10 +386,13 @@ class Maker:
         self.number += 1
         better = old["preferred_response"] if old["feedback_type"] == "preference" else old["correction"]
         return {
-            **old, "feedback_id": f"f{self.random.randrange(1000):03}-{self.number}", "user_id": self.random.choice(USERS),
-            "feedback_type": "preference", "original_response": better,
+            **old,
+            "feedback_id": f"f{self.random.randrange(1000):03}-{self.number}",
+            "user_id": self.random.choice(USERS),
+            "feedback_type": "preference",
+            "original_response": better,
             "preferred_response": self.retouch(old["original_response"]),
-        }  # fmt: skip
+        }
 
     def seconded(self, old: dict[str, Any]) -> dict[str, Any]:
         """The same said by somebody else, elsewhere, or of another response."""
@@ -340,9 +445,12 @@ class Maker:
                 column = self.random.choice(("rating", "timestamp", "domain", "original_response", "user_id"))
                 if column in shared:
                     changed = {
-                        "rating": self.random.choice(SCALES[self.scale]), "timestamp": self.time(), "domain": "creative",
-                        "original_response": "another", "user_id": "u9",
-                    }  # fmt: skip
+                        "rating": self.random.choice(SCALES[self.scale]),
+                        "timestamp": self.time(),
+                        "domain": "creative",
+                        "original_response": "another",
+                        "user_id": "u9",
+                    }
                     twin[column] = changed[column]
             made.append(twin)
         self.random.shuffle(made)
@@ -371,14 +479,29 @@ def make(seed: int) -> NastyDatabase:
             file.responses = make_responses(maker)
     # One plainly valid row on the last day, so that the newest day is beyond doubt.
     last = (FIRST_DAY + timedelta(days=DAYS, hours=-2)).timestamp()
-    files[0].rows.append({
-        "feedback_id": "last", "response_id": "r1", "session_id": "s1", "timestamp": last, "feedback_type": "flag",
-        "flag_type": "other", "original_query": "q", "original_response": "a", "created_at": last,
-    })  # fmt: skip
-    as_of = pick((
-        None, None, FIRST_DAY + timedelta(days=DAYS), FIRST_DAY + timedelta(days=DAYS - 2, hours=12),
-        FIRST_DAY + timedelta(days=DAYS + 60), FIRST_DAY + timedelta(days=DAYS + 300, microseconds=1),
-    ))  # fmt: skip
+    files[0].rows.append(
+        {
+            "feedback_id": "last",
+            "response_id": "r1",
+            "session_id": "s1",
+            "timestamp": last,
+            "feedback_type": "flag",
+            "flag_type": "other",
+            "original_query": "q",
+            "original_response": "a",
+            "created_at": last,
+        }
+    )
+    as_of = pick(
+        (
+            None,
+            None,
+            FIRST_DAY + timedelta(days=DAYS),
+            FIRST_DAY + timedelta(days=DAYS - 2, hours=12),
+            FIRST_DAY + timedelta(days=DAYS + 60),
+            FIRST_DAY + timedelta(days=DAYS + 300, microseconds=1),
+        )
+    )
     low_tier = pick(("augmentation", "augmentation", "train", "exclude"))
     least = pick((0.3, 0.3, 0.55, 0.9, 0.0))
     return NastyDatabase(seed, maker.scale, least, low_tier, as_of, pick(("gristmill", "k:ü")), files)
@@ -391,10 +514,14 @@ def make_responses(maker: Maker) -> list[dict[str, Any]]:
     for n, key in enumerate(r for r in maker.ids if r != left_out or r == "r1"):
         query, response, _ = maker.about[key]
         row = {
-            "response_id": key, "session_id": ("s1", "s2", "default", "s7", "s3")[n % 5], "query": query,
-            "response": response, "timestamp": maker.random.choice((1767000000.0, 1767000000.0, 1767000000123, None)),
-            "confidence": maker.random.choice((0.5, 0.95, None)), "escalated": maker.random.choice((0, 1, None)),
-        }  # fmt: skip
+            "response_id": key,
+            "session_id": ("s1", "s2", "default", "s7", "s3")[n % 5],
+            "query": query,
+            "response": response,
+            "timestamp": maker.random.choice((1767000000.0, 1767000000.0, 1767000000123, None)),
+            "confidence": maker.random.choice((0.5, 0.95, None)),
+            "escalated": maker.random.choice((0, 1, None)),
+        }
         if maker.chance(0.25):
             column = maker.random.choice(list(BROKEN_RESPONSES))
             row[column] = maker.random.choice(BROKEN_RESPONSES[column])

@@ -231,11 +231,18 @@ def understood(
     if row["ts"] is not None and "ts" not in problems and not (occurred_at and FIRST <= occurred_at < END):
         reasons.add("out_of_range:ts")
     return {
-        "id": row["id"], "user_id": None if row["user_id"] in (None, "", "default") else str(row["user_id"]),
-        "conversation_id": str(row["conversation_id"]), "turn_id": turn, "origin": origin, "reaction": reaction,
-        "confidence": confidence, "text": comment, "occurred_at": occurred_at, "ttl_days": row["ttl_days"],
+        "id": row["id"],
+        "user_id": None if row["user_id"] in (None, "", "default") else str(row["user_id"]),
+        "conversation_id": str(row["conversation_id"]),
+        "turn_id": turn,
+        "origin": origin,
+        "reaction": reaction,
+        "confidence": confidence,
+        "text": comment,
+        "occurred_at": occurred_at,
+        "ttl_days": row["ttl_days"],
         "rn": resource_name(row, meta, turn, tenant, project),
-    }, reasons  # fmt: skip
+    }, reasons
 
 
 def counted(rows: dict[int, Row], logs: set[tuple[str, str]], as_of: datetime) -> dict[int, Row]:
@@ -337,15 +344,33 @@ def report(reactions: dict[int, Row], first: date, last: date, tenant: str | Non
             feedbacks = [{**{f: row[f] for f in fields}, "ts": iso(row["occurred_at"])} for row in found]
             turns.append((max(row["occurred_at"] for row in found), turn, feedbacks))
         turns.sort(key=lambda turn: (-turn[0].timestamp(), turn[1]))
-        items.append((max(row["occurred_at"] for row in rows), name, {
-            "conversation_id": name, "last_activity_at": iso(max(row["occurred_at"] for row in rows)), "started_at": None,
-            "feedback_counts": {"total": len(rows), "user": origins["user"], "machine": origins["machine"],
-                                "ok": words["ok"], "not_ok": words["not_ok"], "neutral": words["neutral"]},
-            "turns": [{"turn_id": turn, "ts": iso(at), "feedbacks": feedbacks} for at, turn, feedbacks in turns],
-        }))  # fmt: skip
+        items.append(
+            (
+                max(row["occurred_at"] for row in rows),
+                name,
+                {
+                    "conversation_id": name,
+                    "last_activity_at": iso(max(row["occurred_at"] for row in rows)),
+                    "started_at": None,
+                    "feedback_counts": {
+                        "total": len(rows),
+                        "user": origins["user"],
+                        "machine": origins["machine"],
+                        "ok": words["ok"],
+                        "not_ok": words["not_ok"],
+                        "neutral": words["neutral"],
+                    },
+                    "turns": [
+                        {"turn_id": turn, "ts": iso(at), "feedbacks": feedbacks} for at, turn, feedbacks in turns
+                    ],
+                },
+            )
+        )
     items.sort(key=lambda item: (-item[0].timestamp(), item[1]))
     return {
-        "tenant": tenant, "project": project,
+        "tenant": tenant,
+        "project": project,
         "window": {"start": f"{first}T00:00:00Z", "end": f"{last}T23:59:59Z"},
-        "items": [item for _, _, item in items], "next_cursor": None,
-    }  # fmt: skip
+        "items": [item for _, _, item in items],
+        "next_cursor": None,
+    }

@@ -13,7 +13,7 @@ FORMATS = {
     "preference": ("prompt", "chosen", "rejected", "votes_for", "votes_against"),
     "unpaired": ("prompt", "completion", "label"),
 }
-RECORD_END = ("context", "id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
+RECORD_END = ("context", "id", "content_id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
 BREAKS = "\u0085\u2028\u2029"  # characters at which some readers end a line
 
 

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from math import floor, sqrt
 from random import Random
+from statistics import NormalDist
 from typing import Any
 
 from tests.oracle.edits import changed_and_total
@@ -15,11 +16,13 @@ from tests.oracle.edits import changed_and_total
 Row = dict[str, Any]
 
 MAPPED = {
-    "outdated_info": "wrong_context", "wrong_style": "style_mismatch", "incomplete": "missing_context",
+    "outdated_info": "wrong_context",
+    "wrong_style": "style_mismatch",
+    "incomplete": "missing_context",
     "incorrect_pattern": "ignored_constraints",
-}  # fmt: skip
+}
 KNOWN = {"missing_context", "wrong_context", "ignored_constraints", "hallucination", "style_mismatch", "other"}
-Z = 1.959964
+Z = NormalDist().inv_cdf(0.975)
 NO_ARRAYS = ("{a,b}", '{"a": 1}', "nothing")
 
 
@@ -36,17 +39,29 @@ def generated(seed: int) -> dict[str, list[Row]]:
     for number in range(rng.randint(120, 260)):
         when = start + timedelta(seconds=rng.randrange(125 * 86_400), microseconds=rng.choice((0, 0, 999_999)))
         row: Row = {
-            "id": f"s{number}", "tenant_id": rng.choice(tenants), "workspace_id": rng.choice(("w1", "w1", "w2")),
-            "slice_id": rng.choice((None, "", "a", "b")), "user_id": rng.choice(("u1", "u2", "default")), "started_at": when,
-            "context_document_ids": rng.choices(documents, k=rng.randint(0, 4)), "context_token_count": rng.randrange(9000),
-        }  # fmt: skip
+            "id": f"s{number}",
+            "tenant_id": rng.choice(tenants),
+            "workspace_id": rng.choice(("w1", "w1", "w2")),
+            "slice_id": rng.choice((None, "", "a", "b")),
+            "user_id": rng.choice(("u1", "u2", "default")),
+            "started_at": when,
+            "context_document_ids": rng.choices(documents, k=rng.randint(0, 4)),
+            "context_token_count": rng.randrange(9000),
+        }
         draw = rng.random()
         if draw < 0.06:
-            column, value = rng.choice((
-                ("tenant_id", None), ("workspace_id", ""), ("user_id", None), ("started_at", None), ("started_at", "soon"),
-                ("started_at", "1999-12-31T00:00:00Z"), ("context_document_ids", rng.choice(NO_ARRAYS)),
-                ("context_token_count", 1.5),
-            ))  # fmt: skip
+            column, value = rng.choice(
+                (
+                    ("tenant_id", None),
+                    ("workspace_id", ""),
+                    ("user_id", None),
+                    ("started_at", None),
+                    ("started_at", "soon"),
+                    ("started_at", "1999-12-31T00:00:00Z"),
+                    ("context_document_ids", rng.choice(NO_ARRAYS)),
+                    ("context_token_count", 1.5),
+                )
+            )
             row[column] = value
         sessions.append(row)
         if rng.random() < 0.4:
@@ -55,24 +70,42 @@ def generated(seed: int) -> dict[str, list[Row]]:
         about = rng.choice(sessions)
         began = about["started_at"] if isinstance(about["started_at"], datetime) else start
         row = {
-            "id": f"f{number}", "tenant_id": about["tenant_id"] or "t0", "session_id": about["id"],
+            "id": f"f{number}",
+            "tenant_id": about["tenant_id"] or "t0",
+            "session_id": about["id"],
             "rating": _spelled(rng, rng.choice(("positive", "positive", "negative", "skipped"))),
-            "error_categories": rng.choice((None, [], [""], rng.choices([*KNOWN, *map(str.upper, MAPPED), "odd"], k=rng.randint(1, 3)))),
+            "error_categories": rng.choice(
+                (None, [], [""], rng.choices([*KNOWN, *map(str.upper, MAPPED), "odd"], k=rng.randint(1, 3)))
+            ),
             "missing_context": rng.choice((None, "", " ", "the schema")),
             "accuracy_score": rng.choice((None, rng.randint(0, 100), rng.randint(-5, 110))),
-            "completeness_score": rng.choice((None, rng.randint(0, 100))), "style_match_score": None,
-            "review_verdict": rng.choice((None, None, _spelled(rng, rng.choice(("approved", "changes_requested", "rejected"))))),
+            "completeness_score": rng.choice((None, rng.randint(0, 100))),
+            "style_match_score": None,
+            "review_verdict": rng.choice(
+                (None, None, _spelled(rng, rng.choice(("approved", "changes_requested", "rejected"))))
+            ),
             "edit_distance": rng.choice((None, None, rng.randint(0, 100), rng.choice((-1, 101)))),
             "output_issues": rng.choice((None, ["Style_Issue"], ["style_issue", "hallucination"])),
-            "submitted_at": began + timedelta(hours=rng.choice((1, 1, 30, 300, 2400))), "submitted_by": "r1",
-        }  # fmt: skip
+            "submitted_at": began + timedelta(hours=rng.choice((1, 1, 30, 300, 2400))),
+            "submitted_by": "r1",
+        }
         draw = rng.random()
         if draw < 0.08:
-            column, value = rng.choice((
-                ("session_id", "nowhere"), ("tenant_id", "t_other"), ("rating", "meh"), ("rating", None), ("rating", " "),
-                ("review_verdict", "lgtm"), ("submitted_at", None), ("error_categories", rng.choice(NO_ARRAYS)),
-                ("accuracy_score", "high"), ("session_id", None), ("tenant_id", ""),
-            ))  # fmt: skip
+            column, value = rng.choice(
+                (
+                    ("session_id", "nowhere"),
+                    ("tenant_id", "t_other"),
+                    ("rating", "meh"),
+                    ("rating", None),
+                    ("rating", " "),
+                    ("review_verdict", "lgtm"),
+                    ("submitted_at", None),
+                    ("error_categories", rng.choice(NO_ARRAYS)),
+                    ("accuracy_score", "high"),
+                    ("session_id", None),
+                    ("tenant_id", ""),
+                )
+            )
             row[column] = value
         feedback.append(row)
     nodes = [{"id": name, "type": rng.choice(("Runbook", "decision")), "tenant_id": "t0"} for name in documents[:4]]
@@ -172,11 +205,22 @@ def _feedback_problems(row: Row, tenants: Mapping[str, Any]) -> set[str]:
 def _session(row: Row, said: list[Row], computed: int | None) -> Row:
     last = max(said, key=lambda feedback: (feedback["submitted_at"], feedback["id"]), default=None)
     session: Row = {
-        "tenant_id": row["tenant_id"], "workspace_id": row["workspace_id"], "slice_id": row["slice_id"] or None,
-        "user_id": None if row["user_id"] == "default" else row["user_id"], "date": row["started_at"].date(),
-        "documents": sorted(set(row["context_document_ids"])), "rating": None, "verdict": None, "feedback_id": None,
-        "edit": computed, "categories": [], "issues": [], "accuracy": None, "completeness": None, "missing": None,
-    }  # fmt: skip
+        "tenant_id": row["tenant_id"],
+        "workspace_id": row["workspace_id"],
+        "slice_id": row["slice_id"] or None,
+        "user_id": None if row["user_id"] == "default" else row["user_id"],
+        "date": row["started_at"].date(),
+        "documents": sorted(set(row["context_document_ids"])),
+        "rating": None,
+        "verdict": None,
+        "feedback_id": None,
+        "edit": computed,
+        "categories": [],
+        "issues": [],
+        "accuracy": None,
+        "completeness": None,
+        "missing": None,
+    }
     if last is None:
         return session
     stored = last["edit_distance"]
@@ -186,11 +230,16 @@ def _session(row: Row, said: list[Row], computed: int | None) -> Row:
         if (word := said.strip().lower())
     }
     return session | {
-        "rating": last["rating"].strip().lower(), "verdict": (last["review_verdict"] or "").strip().lower() or None,
-        "feedback_id": last["id"], "edit": computed if stored is None else _in_range(stored), "categories": sorted(categories),
-        "issues": sorted({issue.lower() for issue in last["output_issues"] or []}), "accuracy": _in_range(last["accuracy_score"]),
-        "completeness": _in_range(last["completeness_score"]), "missing": bool((last["missing_context"] or "").strip()),
-    }  # fmt: skip
+        "rating": last["rating"].strip().lower(),
+        "verdict": (last["review_verdict"] or "").strip().lower() or None,
+        "feedback_id": last["id"],
+        "edit": computed if stored is None else _in_range(stored),
+        "categories": sorted(categories),
+        "issues": sorted({issue.lower() for issue in last["output_issues"] or []}),
+        "accuracy": _in_range(last["accuracy_score"]),
+        "completeness": _in_range(last["completeness_score"]),
+        "missing": bool((last["missing_context"] or "").strip()),
+    }
 
 
 def _in_range(value: int | None) -> int | None:
@@ -214,16 +263,20 @@ def _day(rows: list[Row], day: date, as_of: datetime) -> Row:
     verdicts = [row["verdict"] for row in rows if row["verdict"]]
     rated = [row for row in rows if row["feedback_id"]]
     return {
-        "total_sessions": len(rows), "positive_ratings": ratings["positive"], "negative_ratings": ratings["negative"],
-        "skipped_ratings": ratings["skipped"], "no_feedback_count": ratings[None],
+        "total_sessions": len(rows),
+        "positive_ratings": ratings["positive"],
+        "negative_ratings": ratings["negative"],
+        "skipped_ratings": ratings["skipped"],
+        "no_feedback_count": ratings[None],
         "first_pass_acceptance_rate": _mean([100 * (verdict == "approved") for verdict in verdicts]),
-        "average_edit_distance": _mean([row["edit"] for row in rated]), "avg_accuracy_score": _mean([row["accuracy"] for row in rows]),
+        "average_edit_distance": _mean([row["edit"] for row in rated]),
+        "avg_accuracy_score": _mean([row["accuracy"] for row in rows]),
         "avg_completeness_score": _mean([row["completeness"] for row in rows]),
         "error_category_counts": _object(word for row in rows for word in row["categories"]),
         "output_issue_counts": _object(word for row in rows for word in row["issues"]),
         "missing_context_rate": round(sum(row["missing"] for row in rated) / len(rated), 6) if rated else None,
         "is_frozen": day <= (as_of - timedelta(days=90)).date(),
-    }  # fmt: skip
+    }
 
 
 def _mean(values: Sequence[int | None]) -> float | None:

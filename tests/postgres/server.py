@@ -151,17 +151,38 @@ def running_server() -> Iterator[Server]:
             shutil.chown(folder / "password", user)
         data, port = folder / "data", _free_port()
         made = subprocess.run(
-            [programs / "initdb", "-D", data, "-U", OWNER, f"--pwfile={folder / 'password'}", "--auth=scram-sha-256", "-E", "UTF8",
-             "--locale=C", "--no-sync"],
-            user=user, cwd=folder, check=False, capture_output=True, text=True,
-        )  # fmt: skip
+            [
+                programs / "initdb",
+                "-D",
+                data,
+                "-U",
+                OWNER,
+                f"--pwfile={folder / 'password'}",
+                "--auth=scram-sha-256",
+                "-E",
+                "UTF8",
+                "--locale=C",
+                "--no-sync",
+            ],
+            user=user,
+            cwd=folder,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
         if made.returncode:
             raise RuntimeError(f"initdb failed: {made.stderr[-2000:]}")
         settings = {
-            "listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "", "fsync": "off",
-            "full_page_writes": "off", "synchronous_commit": "off", "max_connections": 50, "max_wal_size": "2GB",
+            "listen_addresses": "127.0.0.1",
+            "port": port,
+            "unix_socket_directories": "",
+            "fsync": "off",
+            "full_page_writes": "off",
+            "synchronous_commit": "off",
+            "max_connections": 50,
+            "max_wal_size": "2GB",
             "lc_messages": "C",
-        }  # fmt: skip
+        }
         options = [part for name, value in settings.items() for part in ("-c", f"{name}={value}")]
         with (folder / "log").open("wb") as log:
             process = subprocess.Popen(

@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases import postgres_session
+from dagster_project.databases import postgres_connection
 from dagster_project.databases.postgres import PostgresDatabase
 from dagster_project.databases.postgres_address import parse, safe_uri
 from dagster_project.errors import GristmillError
@@ -30,9 +30,13 @@ from tests.postgres.server import (
 )
 
 SPEC = TableSpec(
-    system="test", name="things", columns={"key": "text", "at": "time", "note": "text"}, required=("key", "at"), key="key",
+    system="test",
+    name="things",
+    columns={"key": "text", "at": "time", "note": "text"},
+    required=("key", "at"),
+    key="key",
     event_time="at",
-)  # fmt: skip
+)
 SECRETS = (READER_PASSWORD, quote(READER_PASSWORD, safe=""), "wr0ng-p4ss", OWNER_PASSWORD)
 
 
@@ -118,7 +122,7 @@ def test_every_way_to_give_the_password_works(schema: Schema) -> None:
         with PostgresDatabase(uri, schema.name) as database:
             assert list(database.read_all(SPEC)) == []
             assert database.path == f"postgresql://{READER}:***@127.0.0.1:{port}/main"
-            assert all(secret not in repr(vars(database)) + repr(vars(database._session)) for secret in SECRETS)
+            assert all(secret not in repr(vars(database)) + repr(vars(database._connection)) for secret in SECRETS)
 
 
 def test_what_is_not_there(schema: Schema) -> None:
@@ -160,7 +164,7 @@ def test_after_an_error_nothing_more_is_read(schema: Schema) -> None:
 
 
 def test_the_connection_is_cut_in_the_middle(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_session, "BATCH_ROWS", 2)
+    monkeypatch.setattr(postgres_connection, "BATCH_ROWS", 2)
     schema.execute(
         "create table things (key text, at timestamptz)",
         "insert into things select n, now() from generate_series(1, 9) n",
@@ -168,7 +172,7 @@ def test_the_connection_is_cut_in_the_middle(schema: Schema, monkeypatch: pytest
     with schema.open() as database:
         stream = database.read_all(SPEC)
         next(stream)
-        pid = database._session.rows("select pg_backend_pid() as pid")[0]["pid"]
+        pid = database._connection.rows("select pg_backend_pid() as pid")[0]["pid"]
         schema.server.ask(f"select pg_terminate_backend({pid}, 5000)")
         with complaint() as line:
             list(stream)
@@ -179,7 +183,7 @@ def test_the_connection_is_cut_in_the_middle(schema: Schema, monkeypatch: pytest
 
 def test_the_server_dies_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of its own, killed while a table is read: one line, now and on the next try."""
-    monkeypatch.setattr(postgres_session, "BATCH_ROWS", 2)
+    monkeypatch.setattr(postgres_connection, "BATCH_ROWS", 2)
     with running_server() as doomed:
         doomed.execute("create table things as select n::text as key, now() as at from generate_series(1, 9) n")
         with PostgresDatabase(doomed.uri(OWNER, OWNER_PASSWORD)) as database:
@@ -197,12 +201,12 @@ def test_the_server_dies_in_the_middle(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pooler_that_keeps_no_transaction(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a transaction there is no snapshot: refused, not read anyway."""
-    connect = postgres_session.adbc.connect
+    connect = postgres_connection.adbc.connect
 
     def careless(uri: str, **_: Any) -> Any:
         return connect(uri, autocommit=True)
 
-    monkeypatch.setattr(postgres_session.adbc, "connect", careless)
+    monkeypatch.setattr(postgres_connection.adbc, "connect", careless)
     with complaint() as line:
         schema.open()
     assert "does not keep a read-only transaction" in line[0]

@@ -17,11 +17,13 @@ from hypothesis import strategies as st
 from dagster_project.columns.instants import instant
 from dagster_project.contracts.checks import not_null, source_schema
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases import postgres, postgres_session
-from dagster_project.databases.look_cache import LookCache
+from dagster_project.databases import postgres, postgres_connection
+from dagster_project.databases.fingerprint_cache import FingerprintCache
 from dagster_project.databases.postgres import PostgresDatabase
 from dagster_project.errors import GristmillError
-from dagster_project.intake.days import DatedTable, OpenFile, look, read_days
+from dagster_project.intake.day_reading import DatedTable, ReadDays, judged, quarantined, read_days
+from dagster_project.intake.fingerprints import look
+from dagster_project.intake.open_files import OpenFile
 from tests.postgres.ddl import FEEDBACK, MESSAGES, MESSAGES_DDL, ONLY_REACTIONS, SESSIONS, SESSIONS_DDL
 from tests.postgres.server import READER_PASSWORD, Schema, Server, sql
 
@@ -62,7 +64,7 @@ def keys(batches: Any) -> list[str]:
 @pytest.mark.parametrize("batch_rows", [1, 2, 7, 10, 11, 100])
 def test_batches_lose_no_row(batch_rows: int, schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
     """Batches of one row, batches that end with the table, and one that holds it all."""
-    monkeypatch.setattr(postgres_session, "BATCH_ROWS", batch_rows)
+    monkeypatch.setattr(postgres_connection, "BATCH_ROWS", batch_rows)
     with filled(schema, 10).open() as database:
         batches = list(database.read_all(SPEC))
     assert [batch.height for batch in batches] == [batch_rows] * (10 // batch_rows) + [10 % batch_rows][
@@ -72,7 +74,7 @@ def test_batches_lose_no_row(batch_rows: int, schema: Schema, monkeypatch: pytes
 
 
 def test_wide_rows_come_in_small_batches(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_session, "FIRST_ROWS", 4)
+    monkeypatch.setattr(postgres_connection, "FIRST_ROWS", 4)
     schema.execute(
         TABLE, "insert into things (key, at, note) select n, now(), repeat('x', 2000000) from generate_series(1, 40) n"
     )
@@ -106,13 +108,13 @@ def test_an_empty_table(schema: Schema) -> None:
         assert list(database.read_rows(SPEC, [])) == []
         assert database.fingerprints(SPEC).rows() == []
         assert database.undated_rowids(SPEC) == []
-        assert database.look(SPEC, LookCache(None)).days == []
+        assert database.look(SPEC, FingerprintCache(None)).days == []
         assert database.originals(SPEC, [1]).rows() == []
 
 
 def test_a_stream_may_be_left_and_others_run_beside_it(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
     """Refused rows are looked up while a table is streaming; a reader may stop in the middle."""
-    monkeypatch.setattr(postgres_session, "BATCH_ROWS", 3)
+    monkeypatch.setattr(postgres_connection, "BATCH_ROWS", 3)
     with filled(schema, 10).open() as database:
         first, second = database.read_all(SPEC), database.read_all(SPEC)
         assert next(first)["key"].to_list() == ["k1", "k2", "k3"]
@@ -164,7 +166,7 @@ def test_a_large_table_is_streamed_in_bounded_memory(schema: Schema) -> None:
 
 def test_one_snapshot_while_others_write(schema: Schema, monkeypatch: pytest.MonkeyPatch) -> None:
     """Commits between and during reads are not seen, in no table; the next transaction sees them."""
-    monkeypatch.setattr(postgres_session, "BATCH_ROWS", 2)
+    monkeypatch.setattr(postgres_connection, "BATCH_ROWS", 2)
     filled(schema, 6)
     schema.execute("create table others as select * from things")
     others = TableSpec(**{**SPEC.__dict__, "name": "others"})
@@ -182,7 +184,7 @@ def test_one_snapshot_while_others_write(schema: Schema, monkeypatch: pytest.Mon
         assert database.fingerprints(SPEC).rows() == before
         assert json.loads(database.originals(SPEC, [5])["row"][0])["amount"] == 5
         assert len(keys(database.read_all(others))) == 6
-        snapshots = {database._session.rows("select txid_current_snapshot()::text as s")[0]["s"] for _ in range(3)}
+        snapshots = {database._connection.rows("select txid_current_snapshot()::text as s")[0]["s"] for _ in range(3)}
         assert len(snapshots) == 1
     with schema.open() as database:
         assert sorted(keys(database.read_all(SPEC))) == ["k1", "k2", "k3", "k4", "k5", "new"]
@@ -222,7 +224,7 @@ def test_nothing_can_be_written(statement: str, schema: Schema) -> None:
     with PostgresDatabase(schema.server.owner_uri, schema.name) as database:
         assert keys(database.read_all(SPEC)) == ["k1", "k2", "k3"]
         with pytest.raises(GristmillError, match="read-only transaction"):
-            database._session.rows(statement.format(schema.name))
+            database._connection.rows(statement.format(schema.name))
     assert schema.server.ask(f"select count(*) from {schema.name}.things") == [(3,)]
 
 
@@ -247,7 +249,7 @@ def test_the_search_path_is_not_trusted(schema: Schema, server: Server) -> None:
         assert keys(database.read_all(SPEC)) == ["k1", "k2"]
         assert database.fingerprints(SPEC).rows() == plain.fingerprints(SPEC).rows()
         assert database.originals(SPEC, [1]).rows() == plain.originals(SPEC, [1]).rows()
-        assert database._session.rows("select current_setting('statement_timeout') as t") == [{"t": "0"}]
+        assert database._connection.rows("select current_setting('statement_timeout') as t") == [{"t": "0"}]
 
 
 # --- days ------------------------------------------------------------------------------------------------------------
@@ -360,10 +362,22 @@ def fingerprints(schema: Schema) -> list[tuple[Any, ...]]:
 
 
 EDITS = [
-    "amount = 8", "amount = null", "amount = 0", "share = 0.2500001", "share = null", "note = 'longer'", "note = null",
-    "note = ''", "tags = '{a}'", "tags = '{a,B}'", "tags = null", "tags = '{}'", "at = at + interval '1 day'", "at = null",
+    "amount = 8",
+    "amount = null",
+    "amount = 0",
+    "share = 0.2500001",
+    "share = null",
+    "note = 'longer'",
+    "note = null",
+    "note = ''",
+    "tags = '{a}'",
+    "tags = '{a,B}'",
+    "tags = null",
+    "tags = '{}'",
+    "at = at + interval '1 day'",
+    "at = null",
     "amount = null, share = 1",
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize("declared", ["timestamptz", "text"])
@@ -384,7 +398,7 @@ def test_every_edit_changes_the_fingerprint(keyed: str, declared: str, new_schem
     assert len({str(rows) for rows in found}) == len(found)
     assert len({str(rows[1][1:]) for rows in found if rows[0][1] == 24}) == 1
     with schema.open() as database:
-        assert fingerprints(schema) == [tuple(row) for row in database.look(SPEC, LookCache(None)).days]
+        assert fingerprints(schema) == [tuple(row) for row in database.look(SPEC, FingerprintCache(None)).days]
 
 
 def test_inserts_and_deletes_change_the_fingerprint(schema: Schema) -> None:
@@ -421,9 +435,12 @@ def test_a_set_of_texts_scanned_in_pieces(schema: Schema, monkeypatch: pytest.Mo
         ("create table things (id int not null, key text, at timestamptz, unique (id, key))", False),
         ("create table things (number int not null unique, id int, key text, at timestamptz)", False),
         ("create table things (id uuid primary key default gen_random_uuid(), key text, at timestamptz)", False),
-        ("create table things (id int, key text, at timestamptz); create unique index on things (id) where id > 5", False),
+        (
+            "create table things (id int, key text, at timestamptz); create unique index on things (id) where id > 5",
+            False,
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_key_or_the_place(table: str, is_key: bool, schema: Schema) -> None:
     """source_rowid is the integer key if the table vouches for one, else the row's place."""
     number = "number" if "number" in table else "id"
@@ -555,18 +572,44 @@ def test_the_tables_of_seed_4(schema: Schema) -> None:
         assert database.shape(FEEDBACK).missing == ("submitted_by_id",)
         assert database.shape(SESSIONS).unknown == ()
     assert session == {
-        "source_rowid": 1, "id": f"{U}2", "tenant_id": f"{U}1", "workspace_id": f"{U}1", "slice_id": None,
-        "user_id": f"{U}1", "context_document_ids": f'["{U}8","{U}9"]', "context_node_ids": None,
-        "context_token_count": 812, "context_compiled_at": 1_767_952_800.0, "query_hash": None,
-        "started_at": 1_767_952_800.25, "ended_at": None, "created_at": 1_767_952_800.0, "extra": None, "problems": [],
-    }  # fmt: skip
+        "source_rowid": 1,
+        "id": f"{U}2",
+        "tenant_id": f"{U}1",
+        "workspace_id": f"{U}1",
+        "slice_id": None,
+        "user_id": f"{U}1",
+        "context_document_ids": f'["{U}8","{U}9"]',
+        "context_node_ids": None,
+        "context_token_count": 812,
+        "context_compiled_at": 1_767_952_800.0,
+        "query_hash": None,
+        "started_at": 1_767_952_800.25,
+        "ended_at": None,
+        "created_at": 1_767_952_800.0,
+        "extra": None,
+        "problems": [],
+    }
     assert feedback == {
-        "source_rowid": 1, "id": f"{U}3", "tenant_id": f"{U}1", "session_id": f"{U}2", "rating": "NEGATIVE",
-        "error_categories": '["OUTDATED_INFO",null]', "missing_context": None, "comment": "nö", "accuracy_score": 80,
-        "completeness_score": None, "style_match_score": 0, "review_verdict": "approved", "edit_distance": 57,
-        "output_issues": "[]", "submitted_at": 1_768_042_800.0, "submitted_by": f"{U}1", "submitted_by_id": None,
-        "extra": None, "problems": [],
-    }  # fmt: skip
+        "source_rowid": 1,
+        "id": f"{U}3",
+        "tenant_id": f"{U}1",
+        "session_id": f"{U}2",
+        "rating": "NEGATIVE",
+        "error_categories": '["OUTDATED_INFO",null]',
+        "missing_context": None,
+        "comment": "nö",
+        "accuracy_score": 80,
+        "completeness_score": None,
+        "style_match_score": 0,
+        "review_verdict": "approved",
+        "edit_distance": 57,
+        "output_issues": "[]",
+        "submitted_at": 1_768_042_800.0,
+        "submitted_by": f"{U}1",
+        "submitted_by_id": None,
+        "extra": None,
+        "problems": [],
+    }
 
 
 def test_the_table_of_seed_3(schema: Schema) -> None:
@@ -597,7 +640,7 @@ def test_the_table_of_seed_3(schema: Schema) -> None:
 
 def test_intake_works_with_it(schema: Schema, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The spine reads days, refuses rows and fetches their originals while the table is streaming."""
-    monkeypatch.setattr(postgres_session, "BATCH_ROWS", 5)
+    monkeypatch.setattr(postgres_connection, "BATCH_ROWS", 5)
     filled(schema, 60)
     schema.execute("update things set share = 'NaN' where key in ('k3', 'k30')")
 
@@ -608,10 +651,14 @@ def test_intake_works_with_it(schema: Schema, tmp_path: Path, monkeypatch: pytes
     table = DatedTable(SPEC, canonical, source_schema(SPEC, [not_null("at")]))
     with schema.open() as database:
         files = [OpenFile("things", 0, database)]  # pyright: ignore[reportArgumentType]
-        seen = look(files, SPEC, LookCache(tmp_path))
-        groups = list(read_days(table, files, seen, seen.dates, tmp_path / "days"))
-    assert sum(group.kept.height for group in groups) == 58
-    refused = pl.concat(group.refused for group in groups)
+        seen = look(files, SPEC, FingerprintCache(tmp_path))
+        groups = []
+        for read in read_days(table, files, seen, seen.dates, tmp_path / "days"):
+            assert isinstance(read, ReadDays)
+            group = judged(table, read)
+            groups.append((group.kept, quarantined(table, group, {"things": files[0]})))
+    assert sum(kept.height for kept, _ in groups) == 58
+    refused = pl.concat(refused for _, refused in groups)
     assert sorted(refused["key"].to_list()) == ["k3", "k30"]
     assert refused["reasons"].to_list() == [["not_finite:share"]] * 2
     assert json.loads(refused["row"][0])["share"] == {"$float": "nan"}

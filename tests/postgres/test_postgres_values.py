@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.databases import postgres_session
+from dagster_project.databases import postgres_connection
 from dagster_project.databases.sqlite import SqliteDatabase
 from tests.postgres.server import Schema, sql
 
@@ -118,17 +118,30 @@ RIGHT: list[tuple[str, str, str, Any]] = [
     ("time", "date", "'5874897-12-31'", None),
     ("list", "text[]", "'{}'", "[]"),
     ("list", "text[]", "array['a', null, 'b,c', '', 'NULL']", '["a",null,"b,c","","NULL"]'),
-    ("list", "text[]", "array['say \"hi\"', 'back\\slash', '{braces}', E'tab\\tnew\\nline', 'ünï 🌾']",
-     json.dumps(['say "hi"', "back\\slash", "{braces}", "tab\tnew\nline", "ünï 🌾"], ensure_ascii=False, separators=(",", ":"))),
+    (
+        "list",
+        "text[]",
+        "array['say \"hi\"', 'back\\slash', '{braces}', E'tab\\tnew\\nline', 'ünï 🌾']",
+        json.dumps(
+            ['say "hi"', "back\\slash", "{braces}", "tab\tnew\nline", "ünï 🌾"],
+            ensure_ascii=False,
+            separators=(",", ":"),
+        ),
+    ),
     ("list", "varchar(9)[]", "array['a']", '["a"]'),
-    ("list", "uuid[]", "array['A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11']::uuid[]", '["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]'),
+    (
+        "list",
+        "uuid[]",
+        "array['A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11']::uuid[]",
+        '["a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]',
+    ),
     ("list", "int[]", "array[1, null, -2]", '["1",null,"-2"]'),
     ("list", "text[]", "'[5:6]={a,b}'", '["a","b"]'),
-    ("list", "jsonb", "'[\"a\", null, \"ü\"]'", '["a", null, "ü"]'),
+    ("list", "jsonb", '\'["a", null, "ü"]\'', '["a", null, "ü"]'),
     ("list", "json", "'[\"a\"]'", '["a"]'),
     ("list", "jsonb", "'null'", None),
     ("list", "text", "'[\"a\"]'", '["a"]'),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("kind", "declared", "value", "expected"), RIGHT)
@@ -221,9 +234,15 @@ def test_enums_domains_and_citext(schema: Schema) -> None:
     spec = TableSpec(system="test", name="things", columns=columns, required=("key",), key="key")
     (row,) = read(schema, spec)
     assert row == {
-        "source_rowid": 1, "key": "K", "mood": 'it\'s, "so"', "moods": '["glad",null,"it\'s, \\"so\\""]', "score": 7,
-        "words": '["a"]', "extra": None, "problems": [],
-    }  # fmt: skip
+        "source_rowid": 1,
+        "key": "K",
+        "mood": 'it\'s, "so"',
+        "moods": '["glad",null,"it\'s, \\"so\\""]',
+        "score": 7,
+        "words": '["a"]',
+        "extra": None,
+        "problems": [],
+    }
 
 
 def test_the_frame_is_exactly_that_of_sqlite(schema: Schema) -> None:
@@ -255,24 +274,37 @@ def test_the_frame_is_exactly_that_of_sqlite(schema: Schema) -> None:
     }
     expected = pl.DataFrame(
         {
-            "source_rowid": [1, 2], "key": ["a", "b"], "who": ["5", None], "amount": [1, None], "share": [0.5, None],
-            "at": [1_767_916_800.0, None], "tags": ['["x"]', None], **none,
-            "extra": ['{"it\'s \\"odd\\"":1.50,"mood":null}', None], "problems": [[], []],
+            "source_rowid": [1, 2],
+            "key": ["a", "b"],
+            "who": ["5", None],
+            "amount": [1, None],
+            "share": [0.5, None],
+            "at": [1_767_916_800.0, None],
+            "tags": ['["x"]', None],
+            **none,
+            "extra": ['{"it\'s \\"odd\\"":1.50,"mood":null}', None],
+            "problems": [[], []],
         },
         schema={
-            "source_rowid": pl.Int64, **{name: types[kind] for name, kind in (kinds | missing).items()},
-            "extra": pl.String, "problems": pl.List(pl.String),
+            "source_rowid": pl.Int64,
+            **{name: types[kind] for name, kind in (kinds | missing).items()},
+            "extra": pl.String,
+            "problems": pl.List(pl.String),
         },
-    )  # fmt: skip
+    )
     assert_frame_equal(found, expected)
 
 
 def test_all_wrong_columns_of_a_row_are_named(schema: Schema) -> None:
     """G5, G11: all reasons, and an event time that no instant can say is out of range, not missing."""
     spec = TableSpec(
-        system="test", name="things", columns={"key": "text", "at": "time", "n": "integer", "r": "real", "tags": "list"},
-        required=("key",), key="key", event_time="at",
-    )  # fmt: skip
+        system="test",
+        name="things",
+        columns={"key": "text", "at": "time", "n": "integer", "r": "real", "tags": "list"},
+        required=("key",),
+        key="key",
+        event_time="at",
+    )
     schema.execute(
         "create table things (key bytea, at timestamptz, n text, r float8, tags text[])",
         "insert into things values ('\\xff', 'infinity', 'x', 'NaN', '{{a}}')",
@@ -336,15 +368,24 @@ def test_a_database_that_does_not_know_its_encoding(new_schema: Callable[..., Sc
         "insert into things values ('schön', '1768000000', null, null, 'ünï')",
     )
     spec = TableSpec(
-        system="test", name="things", columns={"key": "text", "at": "time", "tags": "list", "note": "text"},
-        required=("key",), key="key", event_time="at", edited=("key",),
-    )  # fmt: skip
+        system="test",
+        name="things",
+        columns={"key": "text", "at": "time", "tags": "list", "note": "text"},
+        required=("key",),
+        key="key",
+        event_time="at",
+        edited=("key",),
+    )
     rows = read(schema, spec)
     assert [row["key"] for row in rows] == ["gut", "b", None, "d", "schön"]
     assert [row["at"] for row in rows] == [1_767_916_800.0, None, None, None, 1_768_000_000.0]
     assert [row["problems"] for row in rows] == [
-        [], ["wrong_type:at"], ["bad_text:key", "bad_text:tags"], ["bad_text:extra"], [],
-    ]  # fmt: skip
+        [],
+        ["wrong_type:at"],
+        ["bad_text:key", "bad_text:tags"],
+        ["bad_text:extra"],
+        [],
+    ]
     assert [row["extra"] for row in rows] == ['{"mood":"ok"}', None, None, None, '{"mood":"ünï"}']
     with schema.open() as database:
         originals = [json.loads(row) for row in database.originals(spec, [1, 3, 4, 5])["row"]]
@@ -419,7 +460,7 @@ def test_the_same_rows_in_sqlite_and_in_postgres(
     )
     expected, days = of_sqlite(rows)
     with schema.open() as database, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(postgres_session, "BATCH_ROWS", 3)
+        patch.setattr(postgres_connection, "BATCH_ROWS", 3)
         found = _collected(database)
         found_days = [day[:4] for day in database.fingerprints(SPEC).rows()]
     assert_frame_equal(found, expected, check_exact=True)

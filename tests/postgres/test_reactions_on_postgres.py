@@ -11,7 +11,18 @@ from tests.oracle import reactions_cases as cases
 from tests.oracle.reactions_oracle import judge, moment
 from tests.postgres.ddl import MESSAGES_DDL
 from tests.postgres.server import Schema
-from tests.reaction_database import AS_OF, Derived, Row, derive, numbered, reaction, source, statements, turn_log, write
+from tests.systems.reactions.reaction_database import (
+    AS_OF,
+    Derived,
+    Row,
+    derive,
+    numbered,
+    reaction,
+    source,
+    statements,
+    turn_log,
+    write,
+)
 
 WHERE = {"GRISTMILL_TENANT": "ACME", "GRISTMILL_PROJECT": "Support"}
 # The documents' constraints aside: a copy that lost them has everything that is refused for what it says.

@@ -10,7 +10,7 @@ import pytest
 from tests.oracle.sessions_oracle import answers, generated
 from tests.postgres.ddl import SESSIONS_DDL
 from tests.postgres.server import Schema, sql
-from tests.session_database import AS_OF, PLAIN, Row, mill, rows, write
+from tests.systems.sessions.session_database import AS_OF, PLAIN, Row, mill, rows, write
 
 MORE_DDL = (
     "create table context_nodes (id uuid primary key, tenant_id uuid, type text, layer text, name text, freshness numeric, "
@@ -19,8 +19,13 @@ MORE_DDL = (
 )
 IDS = ("id", "tenant_id", "workspace_id", "slice_id", "user_id", "session_id", "submitted_by")
 REFERENCES = {"tenants": "tenant_id", "workspaces": "workspace_id", "slices": "slice_id", "users": "user_id"}
-COMPARED = ("core__sessions", "metric__session_daily", "metric__session_slice_daily", "metric__context_effectiveness",
-            "metric__session_baseline")  # fmt: skip
+COMPARED = (
+    "core__sessions",
+    "metric__session_daily",
+    "metric__session_slice_daily",
+    "metric__context_effectiveness",
+    "metric__session_baseline",
+)
 
 
 def as_uuid(name: str) -> str:
@@ -30,23 +35,34 @@ def as_uuid(name: str) -> str:
 def acceptable(tables: dict[str, list[Row]]) -> dict[str, list[Row]]:
     """The rows that the tables' own constraints let in, with ids that are UUIDs."""
     sessions = [
-        row for row in tables["ai_sessions"]
-        if row["tenant_id"] and row["workspace_id"] and row["user_id"] and isinstance(row["started_at"], datetime)
-        and isinstance(row["context_document_ids"], list) and isinstance(row["context_token_count"], int)
-    ]  # fmt: skip
+        row
+        for row in tables["ai_sessions"]
+        if row["tenant_id"]
+        and row["workspace_id"]
+        and row["user_id"]
+        and isinstance(row["started_at"], datetime)
+        and isinstance(row["context_document_ids"], list)
+        and isinstance(row["context_token_count"], int)
+    ]
     known = {row["id"] for row in sessions}
     tenants = {row["tenant_id"] for row in sessions}
     feedback = [
-        row for row in tables["session_feedback"]
-        if row["session_id"] in known and row["tenant_id"] in tenants and row["rating"] is not None
-        and isinstance(row["submitted_at"], datetime) and not isinstance(row["error_categories"], str)
+        row
+        for row in tables["session_feedback"]
+        if row["session_id"] in known
+        and row["tenant_id"] in tenants
+        and row["rating"] is not None
+        and isinstance(row["submitted_at"], datetime)
+        and not isinstance(row["error_categories"], str)
         and not isinstance(row["accuracy_score"], str)
-    ]  # fmt: skip
+    ]
     feedback[0] |= {"tenant_id": next(tenant for tenant in sorted(tenants) if tenant != feedback[0]["tenant_id"])}
     found = {
-        "ai_sessions": sessions, "session_feedback": feedback, "context_nodes": tables["context_nodes"],
+        "ai_sessions": sessions,
+        "session_feedback": feedback,
+        "context_nodes": tables["context_nodes"],
         "session_outputs": [row for row in tables["session_outputs"] if row["session_id"] in known],
-    }  # fmt: skip
+    }
     return {name: [_with_uuids(row) for row in some] for name, some in found.items()}
 
 

@@ -27,9 +27,14 @@ class Person:
     """Use as a context manager; leaving it ends the command, however it is doing."""
 
     def __init__(
-        self, home: Path, reviewer: str = "ana", columns: int = 80, rows: int = 24,
-        command: Sequence[str] = WITH_A_QUEUE_OF_TESTS, **env: str,
-    ) -> None:  # fmt: skip
+        self,
+        home: Path,
+        reviewer: str = "ana",
+        columns: int = 80,
+        rows: int = 24,
+        command: Sequence[str] = WITH_A_QUEUE_OF_TESTS,
+        **env: str,
+    ) -> None:
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.received = b""
@@ -38,10 +43,14 @@ class Person:
         self.settings_before = termios.tcgetattr(terminal)
         self.process = subprocess.Popen(
             [*command, "--home", str(home), "review", "--reviewer", reviewer],
-            stdin=terminal, stdout=terminal, stderr=terminal, cwd=PROJECT, start_new_session=True,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            cwd=PROJECT,
+            start_new_session=True,
             preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),  # noqa: PLW1509  or a new size would reach nobody
             env={**environment(TERM="xterm-256color", LANG="C.UTF-8"), **env},
-        )  # fmt: skip
+        )
         self.terminal = terminal  # kept open, so that what was sent can be read after the command has ended
 
     def __enter__(self) -> "Person":

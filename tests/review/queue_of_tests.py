@@ -11,10 +11,17 @@ from tests.review.review_command import QUEUE
 
 def item(example_id: str, rank: int = 1, **changes: Any) -> ReviewItem:
     values: dict[str, Any] = {
-        "kind": "example", "domain": "code", "query": f"Question of {example_id}?", "context": None,
-        "attempt": "The old answer is here", "answer": "The new answer is here", "flags": ["incomplete"], "score": 0.6,
-        "reasons": ["low_score"], "feedback": ["thumbs down: does not work"],
-    }  # fmt: skip
+        "kind": "example",
+        "domain": "code",
+        "query": f"Question of {example_id}?",
+        "context": None,
+        "attempt": "The old answer is here",
+        "answer": "The new answer is here",
+        "flags": ["incomplete"],
+        "score": 0.6,
+        "reasons": ["low_score"],
+        "feedback": ["thumbs down: does not work"],
+    }
     return ReviewItem(id=example_id, rank=rank, **{**values, **changes})
 
 

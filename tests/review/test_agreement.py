@@ -37,25 +37,42 @@ def test_the_textbook_table() -> None:
 @pytest.mark.parametrize(
     ("cells", "expected"),
     [
-        ((0, 0, 0, 0), Agreement(0, 0, None, None, None, "no example was judged by two people yet: too few for Cohen's kappa")),
-        ((1, 0, 0, 0), Agreement(1, 1, None, None, None, "one example was judged by two people: too few for Cohen's kappa")),
-        ((0, 1, 0, 0), Agreement(1, 0, None, None, None, "one example was judged by two people: too few for Cohen's kappa")),
+        (
+            (0, 0, 0, 0),
+            Agreement(0, 0, None, None, None, "no example was judged by two people yet: too few for Cohen's kappa"),
+        ),
+        (
+            (1, 0, 0, 0),
+            Agreement(1, 1, None, None, None, "one example was judged by two people: too few for Cohen's kappa"),
+        ),
+        (
+            (0, 1, 0, 0),
+            Agreement(1, 0, None, None, None, "one example was judged by two people: too few for Cohen's kappa"),
+        ),
         (
             (12, 0, 0, 0),
             Agreement(
-                12, 12, None, None, None,
+                12,
+                12,
+                None,
+                None,
+                None,
                 "12 of 12 verdicts agree (n = 12), all of them approved: without a second kind Cohen's kappa is not defined",
             ),
         ),
         (
             (0, 0, 0, 3),
             Agreement(
-                3, 3, None, None, None,
+                3,
+                3,
+                None,
+                None,
+                None,
                 "3 of 3 verdicts agree (n = 3), all of them rejected: without a second kind Cohen's kappa is not defined",
             ),
         ),
     ],
-)  # fmt: skip
+)
 def test_where_kappa_is_not_defined_a_sentence_says_why(cells: tuple[int, int, int, int], expected: Agreement) -> None:
     assert cohens_kappa(*cells) == expected
 

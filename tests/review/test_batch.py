@@ -8,7 +8,15 @@ from typing import Any
 import pytest
 
 from dagster_project.errors import GristmillError
-from dagster_project.review.batch import Filled, Imported, batch_text, import_batch, read_batch, write_batch
+from dagster_project.review.batch import (
+    Filled,
+    Imported,
+    batch_path,
+    batch_text,
+    import_batch,
+    kept_entries,
+    read_batch,
+)
 from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.review.items import ReviewItem
 from tests.review.queue_of_tests import item, queue
@@ -17,6 +25,15 @@ DAY = date(2026, 1, 31)
 ITEMS = queue("a", "b", "c")
 HASH = {one.id: one.content_hash for one in ITEMS}
 BY_ID = {one.id: one for one in ITEMS}
+
+
+def write_batch(items: list[ReviewItem], folder: Path, day: date, decisions: Decisions | None = None) -> Path:
+    """As a run does."""
+    path = batch_path(folder, day)
+    folder.mkdir(parents=True, exist_ok=True)
+    text = batch_text(items, kept_entries(path, decisions))  # before the file is opened, which empties it
+    path.write_text(text, encoding="utf-8", newline="")
+    return path
 
 
 def fill(path: Path, **filled: Any) -> Path:
@@ -136,14 +153,23 @@ def entry(**changes: Any) -> dict[str, Any]:
         ([{"verdict": "approved"}], "{path}: entry 2 has no id"),
         ([entry(), entry(verdict=None)], "{path}: item 'a' is in the file twice"),
         ([entry(id="x")], "{path}: item 'x' is not in the review queue"),
-        ([entry(verdict="aproved")], "{path}: item 'a': verdict must be \"approved\", \"rejected\" or null, not 'aproved'"),
-        ([entry(verdict=True)], "{path}: item 'a': verdict must be \"approved\", \"rejected\" or null, not True"),
-        ([entry(verdict=["approved"])], "{path}: item 'a': verdict must be \"approved\", \"rejected\" or null, not ['approved']"),
+        (
+            [entry(verdict="aproved")],
+            "{path}: item 'a': verdict must be \"approved\", \"rejected\" or null, not 'aproved'",
+        ),
+        ([entry(verdict=True)], '{path}: item \'a\': verdict must be "approved", "rejected" or null, not True'),
+        (
+            [entry(verdict=["approved"])],
+            "{path}: item 'a': verdict must be \"approved\", \"rejected\" or null, not ['approved']",
+        ),
         ([entry(note=5)], "{path}: item 'a': note must be a text, not 5"),
         ([entry(query=None)], "{path}: item 'a': query, answer or attempt is missing or not a text"),
-        ([entry(content_hash="c0ffee")], "{path}: item 'a': query, answer or attempt was edited; only verdict and note may be"),
+        (
+            [entry(content_hash="c0ffee")],
+            "{path}: item 'a': query, answer or attempt was edited; only verdict and note may be",
+        ),
     ],
-)  # fmt: skip
+)
 def test_what_is_wrong_with_a_file_is_said_in_one_line_and_nothing_is_recorded(
     tmp_path: Path, text: Any, problem: str
 ) -> None:

@@ -22,9 +22,15 @@ NOON = datetime(2026, 1, 24, 12, tzinfo=UTC)
 TEXTS = st.text(st.characters(codec="utf-8"))
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1)
 DECISIONS = st.builds(
-    Decision, NAMES, st.sampled_from(decision_lines.WORDS), NAMES, TEXTS, st.none() | TEXTS, st.booleans(),
+    Decision,
+    NAMES,
+    st.sampled_from(decision_lines.WORDS),
+    NAMES,
+    TEXTS,
+    st.none() | TEXTS,
+    st.booleans(),
     st.datetimes(datetime(2000, 1, 1), datetime(2099, 1, 1), timezones=st.just(UTC)),
-)  # fmt: skip
+)
 
 
 def said(*lines: str) -> list[Decision]:
@@ -75,10 +81,13 @@ def test_without_a_log_nothing_holds(tmp_path: Path) -> None:
         (["ana approved a", "bob rejected a", "bob undone a"], {"a": ("approved", "ana")}),
         (["ana approved a", "bob rejected a", "ana rejected a"], {"a": ("rejected", "ana")}),
         (["ana approved a", "bob rejected a", "eve rejected a"], {"a": ("rejected", "eve")}),
-        (["ana approved a", "bob rejected a", "eve approved a", "ana approved b"], {"a": ("approved", "eve"), "b": ("approved", "ana")}),
+        (
+            ["ana approved a", "bob rejected a", "eve approved a", "ana approved b"],
+            {"a": ("approved", "eve"), "b": ("approved", "ana")},
+        ),
         (["ana rejected b", "ana approved a"], {"a": ("approved", "ana"), "b": ("rejected", "ana")}),
     ],
-)  # fmt: skip
+)
 def test_what_holds(tmp_path: Path, lines: list[str], held: dict[str, Any]) -> None:
     """One voice a reviewer, their latest line; the majority holds, a tie is disputed; the latest line that says so is named."""
     Decisions(tmp_path).append(*said(*lines))
@@ -120,13 +129,28 @@ def test_a_line_cut_short_anywhere_is_ignored_and_repaired_by_the_next_append(tm
         (b'{"example_id": "\xff"}', "it is not JSON"),
         (b"[" * 5000, "it is not JSON"),
         (b"[1]", "it is not a JSON object"),
-        (b'{"verdict": "approved", "reviewer": "ana", "decided_at": "2026-01-01"}', "example_id is missing or not a text"),
-        (b'{"example_id": "", "verdict": "approved", "reviewer": "ana", "decided_at": "2026-01-01"}', "example_id is missing"),
-        (b'{"example_id": "x", "verdict": "maybe", "reviewer": "ana", "decided_at": "2026-01-01"}', "the verdict is one of"),
-        (b'{"example_id": "x", "verdict": "approved", "reviewer": "ana", "decided_at": "soon"}', "decided_at is not an ISO time: 'soon'"),
-        (b'{"example_id": "\\ud800", "verdict": "approved", "reviewer": "ana", "decided_at": "2026-01-01"}', "it holds half a character"),
+        (
+            b'{"verdict": "approved", "reviewer": "ana", "decided_at": "2026-01-01"}',
+            "example_id is missing or not a text",
+        ),
+        (
+            b'{"example_id": "", "verdict": "approved", "reviewer": "ana", "decided_at": "2026-01-01"}',
+            "example_id is missing",
+        ),
+        (
+            b'{"example_id": "x", "verdict": "maybe", "reviewer": "ana", "decided_at": "2026-01-01"}',
+            "the verdict is one of",
+        ),
+        (
+            b'{"example_id": "x", "verdict": "approved", "reviewer": "ana", "decided_at": "soon"}',
+            "decided_at is not an ISO time: 'soon'",
+        ),
+        (
+            b'{"example_id": "\\ud800", "verdict": "approved", "reviewer": "ana", "decided_at": "2026-01-01"}',
+            "it holds half a character",
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_broken_line_in_the_middle_is_named_and_the_others_count(tmp_path: Path, line: bytes, problem: str) -> None:
     before, after = said("ana approved a", "ana approved b")
     decisions = Decisions(tmp_path)

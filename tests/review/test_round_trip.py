@@ -10,9 +10,8 @@ import polars as pl
 import pytest
 
 from dagster_project import config as configuration
-from dagster_project.demo.distillation import write_distillation
-from dagster_project.lake.lake import Lake
-from dagster_project.orchestration.steps import run_whole
+from dagster_project.demo.distillation.sources import write_distillation
+from dagster_project.orchestration.parts_of_runs import run_whole
 from dagster_project.registry import open_run
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem
@@ -30,6 +29,7 @@ from tests.conftest import (
     run,
 )
 from tests.review.pseudo_terminal import Person
+from tests.tables import table
 
 pytestmark = pytest.mark.slow
 DAYS = 12
@@ -61,10 +61,6 @@ def home(home_to_review: Path, tmp_path: Path) -> Path:
 
 def queue(home: Path) -> list[ReviewItem]:
     return load_queue(configuration.load(None, home, {}))
-
-
-def table(home: Path, name: str) -> pl.DataFrame:
-    return pl.read_parquet(Lake(home).files(name), hive_partitioning=False)
 
 
 def left(home: Path, *ids: str) -> list[dict[str, Any]]:
@@ -217,16 +213,27 @@ def test_verdicts_decide_what_leaves(home: Path) -> None:
         assert all(record["quality_weight"] >= 0.7 for record in records)
     assert left(home, no, undecided, doubted, wrong) == []
     assert [reasons(home, one) for one in (no, wrong, undecided, doubted)] == [
-        {"rejected"}, {"rejected"}, {"not_ready"}, {"not_ready"},
-    ]  # fmt: skip
+        {"rejected"},
+        {"rejected"},
+        {"not_ready"},
+        {"not_ready"},
+    ]
 
     rows = {row["example_id"]: row for row in table(home, "core__distillation").iter_rows(named=True)}
     assert [line["id"] for line in approved(home)] == sorted([yes, trusted])
     for line in approved(home):
         assert list(line) == [
-            "id", "query", "sam_attempt", "claude_response", "domain", "reviewer", "note", "decided_at", "quality_score",
+            "id",
+            "query",
+            "sam_attempt",
+            "claude_response",
+            "domain",
+            "reviewer",
+            "note",
+            "decided_at",
+            "quality_score",
             "quality_flags",
-        ]  # fmt: skip
+        ]
         row = rows[line["id"]]
         assert (line["reviewer"], line["note"], line["domain"]) == ("ana", "checked", row["domain"])
         assert (line["quality_score"], line["quality_flags"]) == (row["quality_score"], row["quality_flags"])

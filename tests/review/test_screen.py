@@ -12,14 +12,38 @@ from dagster_project.columns.printable import Piece, cut, one_line, printable, t
 from dagster_project.review.difference import MOST_LINES, Difference, difference
 from dagster_project.review.keys import Key, KeyReader
 from dagster_project.review.screen import Row, View, body, frame
-from dagster_project.review.session import Voice
+from dagster_project.review.sitting import Voice
 from dagster_project.review.terminal import COLOURED, PLAIN, painted
 from tests.review.queue_of_tests import item
 
 ODD = [
-    "\x1b[2J", "\x1b]0;x\x07", "\x9b1m", "\x00", "\x7f", "\r", "\n", "\t", "\u202e", "\u200d", "\u200b", "\ufeff", "e\u0301",
-    "\u0301", "日本", "👨‍👩‍👧", "👍🏽", "🇩🇪", "☎\ufe0f", "\U000e0041", "\ue000", "\u2028", "한", "\u1112\u1161\u11ab", "नि", "ﷺ",
-]  # fmt: skip
+    "\x1b[2J",
+    "\x1b]0;x\x07",
+    "\x9b1m",
+    "\x00",
+    "\x7f",
+    "\r",
+    "\n",
+    "\t",
+    "\u202e",
+    "\u200d",
+    "\u200b",
+    "\ufeff",
+    "e\u0301",
+    "\u0301",
+    "日本",
+    "👨‍👩‍👧",
+    "👍🏽",
+    "🇩🇪",
+    "☎\ufe0f",
+    "\U000e0041",
+    "\ue000",
+    "\u2028",
+    "한",
+    "\u1112\u1161\u11ab",
+    "नि",
+    "ﷺ",
+]
 TEXTS = st.lists(st.one_of(st.sampled_from(ODD), st.text(max_size=8), st.sampled_from(["word", " "]))).map("".join)
 OUR_SEQUENCES = re.compile(r"\x1b\[(?:\?25[lh]|\d+;\d+H|2K|[\d;]*m)")
 
@@ -82,6 +106,7 @@ def test_wrapped_lines_fit_and_lose_nothing_but_spaces(text: str, cells: int) ->
         ("one two three", 7, ["one two", "three"]),
         ("one two three", 8, ["one two ", "three"]),
         ("    indented code", 10, ["    ", "indented ", "code"]),
+        (" 12345678日本", 9, [" ", "12345678", "日本"]),  # what was left of the line has no room for two cells more
         ("unbreakable", 4, ["unbr", "eaka", "ble"]),
         ("日本語です", 5, ["日本", "語で", "す"]),
         ("a\n\nb", 5, ["a", "", "b"]),
@@ -232,9 +257,20 @@ def test_without_colour_none_is_sent() -> None:
 
 SENT = b"a\x1b[A\x1bOB\x1b[5~\x1b[6~\x1b[1;5C\xc3\xa9\x03\r\x7f\x1b[200~aqr\x1b[A\x1b[201~\x1bxq"
 MEANT = [
-    Key("a"), Key("up"), Key("down"), Key("page up"), Key("page down"), Key("unknown"), Key("é"), Key("ctrl-c"), Key("enter"),
-    Key("backspace"), Key("paste", "aqr\x1b[A"), Key("unknown"), Key("q"),
-]  # fmt: skip
+    Key("a"),
+    Key("up"),
+    Key("down"),
+    Key("page up"),
+    Key("page down"),
+    Key("unknown"),
+    Key("é"),
+    Key("ctrl-c"),
+    Key("enter"),
+    Key("backspace"),
+    Key("paste", "aqr\x1b[A"),
+    Key("unknown"),
+    Key("q"),
+]
 
 
 @given(st.lists(st.integers(0, len(SENT))))

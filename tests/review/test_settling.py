@@ -5,13 +5,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
-from dagster_project.lake.lake import Lake
 from dagster_project.review.decisions import Decision, Decisions
 from tests.conftest import complaint, copy_home, gristmill, made_once, run
-from tests.feedback_rows import add_feedback
+from tests.systems.feedback.feedback_rows import add_feedback
+from tests.tables import table
 
 DAY = date(2026, 1, 10)
 HARMFUL = {"feedback_type": "flag", "flag_type": "harmful", "flag_details": "It says\x1b[31m to drink it."}
@@ -35,7 +34,7 @@ def test_settling_is_no_verdict(tmp_path: Path) -> None:
     decisions = Decisions(tmp_path)
     decisions.append(Decision("x", "approved", "ana"), Decision("x", "settled", "ana", "done"))
     assert decisions.current().select("example_id", "verdict").rows() == [("x", "approved")]
-    assert decisions.standing()["line"].to_list() == [1]
+    assert decisions.latest_votes()["line"].to_list() == [1]
     assert decisions.log()["verdict"].to_list() == ["approved"]
     assert decisions.problems() == []
 
@@ -53,10 +52,24 @@ def home_with_complaints(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 {"day": DAY, "feedback_id": "flag1", **HARMFUL},
                 {"day": DAY, "feedback_id": "flag2", **HARMFUL, "original_query": "How hot?"},
                 {"day": DAY, "feedback_id": "down1", **DOWN, "conversation_context": "User: hello"},
-                {"day": DAY, "feedback_id": "down2", **DOWN, "user_id": None, "session_id": "s7", "feedback_type": "correction",
-                 "correction": "That is wrong", "conversation_context": "User: hello"},
-                {"day": DAY, "feedback_id": "other", "rating": -1, "original_query": "What is 2 + 2?", "original_response": "5"},
-            )  # fmt: skip
+                {
+                    "day": DAY,
+                    "feedback_id": "down2",
+                    **DOWN,
+                    "user_id": None,
+                    "session_id": "s7",
+                    "feedback_type": "correction",
+                    "correction": "That is wrong",
+                    "conversation_context": "User: hello",
+                },
+                {
+                    "day": DAY,
+                    "feedback_id": "other",
+                    "rating": -1,
+                    "original_query": "What is 2 + 2?",
+                    "original_response": "5",
+                },
+            )
             run(home)
         return home
 
@@ -78,10 +91,7 @@ def ids(home: Path, queue: str, *options: str) -> list[tuple[str, str]]:
 
 def in_tables(home: Path) -> dict[str, list[str]]:
     tables = ("core__safety_queue", "core__correction_requests", "core__settlements")
-    return {
-        name: pl.read_parquet(Lake(home).files(name), hive_partitioning=False)["feedback_id"].to_list()
-        for name in tables
-    }
+    return {name: table(home, name)["feedback_id"].to_list() for name in tables}
 
 
 @pytest.mark.slow

@@ -7,46 +7,103 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.spaces import SPACES
 from dagster_project.contracts import TABLES
-from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.engines import queries
 from dagster_project.engines.stored_tables import fit, store, store_days, store_query
 from dagster_project.lake.lake import Lake
+from dagster_project.systems.feedback.columns import COLUMNS
 
 AS_OF = datetime(2026, 2, 1, tzinfo=UTC)
 PARAMS = {
-    "as_of": AS_OF, "min_weight": 0.3, "low_tier": "augmentation", "release_date": date(2026, 1, 31), "ready_score": 0.7,
+    "as_of": AS_OF,
+    "min_weight": 0.3,
+    "low_tier": "augmentation",
+    "release_date": date(2026, 1, 31),
+    "ready_score": 0.7,
     "auto_ready": True,
-    "synthetic_pairs": False, "review_corrections": False, "sample_rate": 1.0,
+    "synthetic_pairs": False,
+    "review_corrections": False,
+    "sample_rate": 1.0,
+    "spaces": SPACES,
     "satisfaction_shares": '{"feedback": 0.25, "conversations": 0.25, "reactions": 0.25, "sessions": 0.25}',
-}  # fmt: skip
+}
 PLAIN: dict[Any, Any] = {
-    pl.String: "x", pl.Int64: 1, pl.Float64: 0.5, pl.Boolean: True, pl.Date: date(2026, 1, 31),
-}  # fmt: skip
+    pl.String: "x",
+    pl.Int64: 1,
+    pl.Float64: 0.5,
+    pl.Boolean: True,
+    pl.Date: date(2026, 1, 31),
+}
 # A thumbs-up by one user on one answer, just before as_of.
 KEYS_ROW = {
-    "feedback_id": "f1", "response_id": "r1", "session_id": "s1", "user_id": "u1", "voter_id": "user:u1",
-    "occurred_at": AS_OF, "feedback_type": "rating", "effective_type": "rating", "sentiment": "positive",
-    "rating": 1, "rating_scale": "thumbs", "domain": "code", "split": "train", "is_escalated": False,
-    "is_processed": False, "prompt_key": "p1", "thread_key": 1, "answer_key": 1, "answer_hash": 1,
-}  # fmt: skip
+    "feedback_id": "f1",
+    "response_id": "r1",
+    "session_id": "s1",
+    "user_id": "u1",
+    "voter_id": "user:u1",
+    "occurred_at": AS_OF,
+    "feedback_type": "rating",
+    "effective_type": "rating",
+    "sentiment": "positive",
+    "rating": 1,
+    "rating_scale": "thumbs",
+    "domain": "code",
+    "split": "train",
+    "is_escalated": False,
+    "is_processed": False,
+    "prompt_key": "p1",
+    "thread_key": 1,
+    "answer_key": 1,
+    "answer_hash": 1,
+}
 # A good answer of the teacher that nobody has judged, without an attempt of SAM's.
 DISTILLED_ROW = {
-    "example_id": "e1", "source_id": "e1", "origin": "distillation_examples", "session_id": None, "occurred_at": AS_OF,
-    "prompt_key": "p1", "domain": "code", "reasoning_type": "direct", "step_count": 0, "error_count": 0,
-    "principle_count": 0, "quality_score": 0.8, "quality_weight": 0.8, "source_review": 0, "review_status": "pending",
-    "is_own_review": False, "is_ready": True, "training_format": "instruction", "feedback_count": 0,
-    "has_attempt": False, "is_failed": False, "is_hardly_changed": False, "is_unseen_attempt": False, "is_source_ready": False,
-}  # fmt: skip
+    "example_id": "e1",
+    "source_id": "e1",
+    "origin": "distillation_examples",
+    "session_id": None,
+    "occurred_at": AS_OF,
+    "prompt_key": "p1",
+    "domain": "code",
+    "reasoning_type": "direct",
+    "step_count": 0,
+    "error_count": 0,
+    "principle_count": 0,
+    "quality_score": 0.8,
+    "quality_weight": 0.8,
+    "source_review": 0,
+    "review_status": "pending",
+    "is_own_review": False,
+    "is_ready": True,
+    "training_format": "instruction",
+    "feedback_count": 0,
+    "has_attempt": False,
+    "is_failed": False,
+    "is_hardly_changed": False,
+    "is_right_attempt": False,
+    "is_unseen_attempt": False,
+    "is_source_ready": False,
+}
 # A turn just before as_of that nobody answered.
 TURN_ROW = {
-    "turn_key": "u1/1", "turn_number": 1, "turn_id": "turn_000001", "user_id": "u1", "session_id": "s1",
-    "thread_id": "u1 / s1", "occurred_at": AS_OF - timedelta(hours=1), "feedback_status": "neutral",
-    "feedback_confidence": 0.5, "reason": "session_end", "refers_back": False, "is_reusable": True,
-    "consecutive_rejections": 0, "prompt_key": "p1",
-}  # fmt: skip
+    "turn_key": "u1/1",
+    "turn_number": 1,
+    "turn_id": "turn_000001",
+    "user_id": "u1",
+    "session_id": "s1",
+    "thread_id": "u1 / s1",
+    "occurred_at": AS_OF - timedelta(hours=1),
+    "feedback_status": "neutral",
+    "feedback_confidence": 0.5,
+    "reason": "session_end",
+    "refers_back": False,
+    "is_reusable": True,
+    "consecutive_rejections": 0,
+    "prompt_key": "p1",
+}
 KNOWN_ROWS: dict[str, dict[str, Any]] = {
-    **dict.fromkeys(("core__feedback_keys", "core__feedback"), KEYS_ROW),
+    **dict.fromkeys(("core__feedback_keys", "core__linked_feedback", "core__feedback"), KEYS_ROW),
     **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
     **dict.fromkeys(("core__turn_pairs", "core__turns"), TURN_ROW),
 }
@@ -62,7 +119,7 @@ def row(table: str, values: Mapping[str, Any]) -> dict[str, Any]:
     if "status" in whole and "status" not in values:
         whole["status"] = "active"
     if "weight_parts" in whole:
-        whole["weight_parts"] = dict.fromkeys(GLOSSARY["weight_parts"].dtype.to_schema(), 0.0)  # type: ignore[union-attr]
+        whole["weight_parts"] = dict.fromkeys(COLUMNS["weight_parts"].dtype.to_schema(), 0.0)  # type: ignore[union-attr]
     for name in ("tier", "base_tier"):
         if name in whole:
             whole[name] = "standard"
@@ -86,5 +143,21 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
     contract = TABLES.get(name)
     if contract is None:
         return queries.fetch(lake, name, PARAMS | params)
+    if contract.is_view:
+        lake.catalog.views[name] = queries.query(name).filled_in(PARAMS | params)
+        return fit(name, queries.view(lake, name).collect()).sort(
+            *([] if "rank" not in contract.columns else ["rank"]), *contract.grain
+        )
     store_query(lake, name, PARAMS | params, memory_limit_mb=512)
     return fit(name, pl.read_parquet(lake.path(name), hive_partitioning=False))
+
+
+def run_one_after_another(
+    folder: Path, names: Sequence[str], inputs: Mapping[str, Sequence[Mapping[str, Any]]], **params: Any
+) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """The inputs and every query's rows, each query on what there is of its inputs by then."""
+    made = dict(inputs)
+    for name in names:
+        known = {table: made[table] for table in queries.query(name).inputs if made.get(table)}
+        made[name] = run_sql(folder / name, name, known, **params).to_dicts()
+    return made

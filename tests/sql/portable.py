@@ -17,9 +17,12 @@ from sqlglot.errors import SqlglotError
 
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 UNSIGNED = {
-    exp.DataType.Type.UTINYINT, exp.DataType.Type.USMALLINT, exp.DataType.Type.UINT, exp.DataType.Type.UBIGINT,
+    exp.DataType.Type.UTINYINT,
+    exp.DataType.Type.USMALLINT,
+    exp.DataType.Type.UINT,
+    exp.DataType.Type.UBIGINT,
     exp.DataType.Type.UINT128,
-}  # fmt: skip
+}
 HUGE = {exp.DataType.Type.INT128, exp.DataType.Type.INT256}
 ENGINE_HASHES = {"hash", "md5_number", "md5_number_lower", "md5_number_upper"}
 RANKINGS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile)

@@ -52,9 +52,15 @@ def test_a_thumbs_down_is_paired_with_the_heaviest_uncontested_thumbs_up(tmp_pat
         {"feedback_id": "down", "answer_hash": 1, "quality_weight": 0.6, **NEGATIVE},
         {"feedback_id": "light", "answer_hash": 2, "quality_weight": 0.4, **POSITIVE},
         {"feedback_id": "heavy", "answer_hash": 3, "quality_weight": 0.5, **POSITIVE},
-        {"feedback_id": "heavier but contested", "answer_hash": 4, "quality_weight": 0.9, "sentiment": "positive", "is_contested": True},
+        {
+            "feedback_id": "heavier but contested",
+            "answer_hash": 4,
+            "quality_weight": 0.9,
+            "sentiment": "positive",
+            "is_contested": True,
+        },
         {"feedback_id": "elsewhere", "thread_key": 9, "answer_hash": 5, "quality_weight": 0.9, **POSITIVE},
-    ]  # fmt: skip
+    ]
     partners = run_sql(tmp_path / "p", "core__rating_partners", {"core__feedback": rows})
     assert partners.select("thread_key", "feedback_id").rows() == [(1, "heavy")]
     candidates = run_sql(
@@ -71,10 +77,18 @@ PARTNERS = [
     ([{"answer_hash": 2, **POSITIVE}], "0", None),
     ([{"answer_hash": None, "has_answer": False, **POSITIVE}], None, "missing_text"),
     ([{"answer_hash": 2, **POSITIVE, "is_contested": True}], None, "contested"),
-    ([{"answer_hash": 2, **POSITIVE, "is_contested": True}, {"answer_hash": None, "has_answer": False, **POSITIVE}], None, "contested"),
-    ([{"answer_hash": None, "has_answer": False, **POSITIVE, "quality_weight": 0.9}, {"answer_hash": 2, **POSITIVE}], "1", None),
+    (
+        [{"answer_hash": 2, **POSITIVE, "is_contested": True}, {"answer_hash": None, "has_answer": False, **POSITIVE}],
+        None,
+        "contested",
+    ),
+    (
+        [{"answer_hash": None, "has_answer": False, **POSITIVE, "quality_weight": 0.9}, {"answer_hash": 2, **POSITIVE}],
+        "1",
+        None,
+    ),
     ([{"answer_hash": 1, **POSITIVE}], "0", "no_contrast"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("ups", "partner", "reason"), PARTNERS)
@@ -95,9 +109,11 @@ def test_without_a_prompt_nobody_has_the_same_one(tmp_path: Path) -> None:
     empty = {"thread_key": None, "answer_key": None, "has_query": False}
     rows = {"feedback_id": "down", "answer_hash": 1, **NEGATIVE, **empty}, {"answer_hash": 2, **POSITIVE, **empty}
     assert set(judge(tmp_path, *rows)) == {
-        ("instruction", "feedback_negative", "down"), ("unpaired", "feedback_rating", "down"),
-        ("instruction", "feedback_positive", "f1"), ("unpaired", "feedback_rating", "f1"),
-    }  # fmt: skip
+        ("instruction", "feedback_negative", "down"),
+        ("unpaired", "feedback_rating", "down"),
+        ("instruction", "feedback_positive", "f1"),
+        ("unpaired", "feedback_rating", "f1"),
+    }
 
 
 def test_only_contested_partners_make_the_pair_contested(tmp_path: Path) -> None:
@@ -175,8 +191,11 @@ def test_a_condemned_answer_is_taught_by_nobody(tmp_path: Path) -> None:
     outcome = training.judge(tmp_path, rows, examples, condemned=condemned)
     leaving = {(format, origin) for (format, _, origin), reason in outcome.items() if reason is None}
     assert leaving == {
-        ("unpaired", "down"), ("instruction", "elsewhere"), ("unpaired", "elsewhere"), ("preference", "rejected"),
-    }  # fmt: skip
+        ("unpaired", "down"),
+        ("instruction", "elsewhere"),
+        ("unpaired", "elsewhere"),
+        ("preference", "rejected"),
+    }
     assert {reason for reason in outcome.values() if reason} == {"contested", "negative_rating"}
 
 
@@ -277,13 +296,23 @@ def thread(number: int, liked: int, disliked: int) -> list[dict[str, Any]]:
 def test_a_rating_pair_that_reverses_a_winning_explicit_pair_is_outvoted(tmp_path: Path) -> None:
     """F13: an even count has no winner; who says the same is a duplicate."""
     rows = [
-        *thread(1, 1, 2), said("a", 2, 1),
-        *thread(2, 1, 2), said("b", 2, 1, thread_key=2), said("c", 1, 2, thread_key=2),
-        *thread(3, 1, 2), said("d", 1, 2, thread_key=3, quality_weight=0.9),
-    ]  # fmt: skip
+        *thread(1, 1, 2),
+        said("a", 2, 1),
+        *thread(2, 1, 2),
+        said("b", 2, 1, thread_key=2),
+        said("c", 1, 2, thread_key=2),
+        *thread(3, 1, 2),
+        said("d", 1, 2, thread_key=3, quality_weight=0.9),
+    ]
     assert pairs(judge(tmp_path, *rows)) == {
-        "down1": "outvoted", "a": None, "down2": None, "b": "conflicting", "c": "conflicting", "down3": "duplicate", "d": None,
-    }  # fmt: skip
+        "down1": "outvoted",
+        "a": None,
+        "down2": None,
+        "b": "conflicting",
+        "c": "conflicting",
+        "down3": "duplicate",
+        "d": None,
+    }
 
 
 def test_of_two_rating_pairs_that_are_each_others_reverse_neither_leaves(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.sql.harness import AS_OF, run_sql
+from tests.sql.harness import AS_OF, run_one_after_another, run_sql
 
 YESTERDAY = AS_OF - timedelta(hours=1)
 DAY = date(2026, 1, 31)
@@ -203,7 +203,11 @@ SAYINGS: list[tuple[str, list[dict[str, Any]], tuple[str | None, int]]] = [
     ("another flag says nothing", [BY_ID | UNHELPFUL], (None, 1)),
     ("nor does a preference", [BY_ID | BETTER, BY_ID | UP], (VALIDATED, 2)),
     ("a neutral rating", [BY_ID | {"sentiment": "neutral"}], (None, 1)),
-    ("what does not count", [BY_ID | DOWN | {"status": "superseded"}, BY_ID | DOWN | {"status": "duplicate"}], (None, 0)),
+    (
+        "what does not count",
+        [BY_ID | DOWN | {"status": "superseded"}, BY_ID | DOWN | {"status": "duplicate"}],
+        (None, 0),
+    ),
     ("in the session, escalated", [IN_SESSION | DOWN], (CONTRADICTED, 1)),
     ("in the session, same answer", [IN_SESSION_SAME | DOWN], (CONTRADICTED, 1)),
     ("in the session, neither", [IN_SESSION | DOWN | {"is_escalated": False}], (None, 0)),
@@ -220,7 +224,13 @@ SAYINGS: list[tuple[str, list[dict[str, Any]], tuple[str | None, int]]] = [
     ("the attempt by id", [BY_ID | DOWN | ATTEMPT], (None, 0)),
     ("the attempt in the session", [IN_SESSION | FIX | ATTEMPT], (None, 0)),
     ("the attempt opens no way", [BY_ID | DOWN | ATTEMPT, IN_SESSION | UP], (VALIDATED, 1)),
-]  # fmt: skip
+]
+
+
+def told_by_users(folder: Path, examples: list[Any], feedback: list[Any]) -> dict[str, Any]:
+    """The examples, with the table that says which feedback is about which."""
+    inputs = {"core__distilled_answers": examples, "core__feedback": feedback}
+    return run_one_after_another(folder, ("core__example_feedback", "core__distillation"), inputs)
 
 
 @pytest.fixture(scope="module")
@@ -236,13 +246,8 @@ def verdicts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str | 
         for place, row in enumerate(rows):
             said = {name: value.format(id=id) if isinstance(value, str) else value for name, value in row.items()}
             feedback.append({"feedback_id": f"{id}-{place}", "prompt_key": f"p-{id}"} | said)
-    found = run_sql(
-        tmp_path_factory.mktemp("m1"),
-        "core__distillation",
-        {"core__distilled_answers": examples, "core__feedback": feedback},
-    )
-    rows = found.select("example_id", "feedback_verdict", "feedback_count").iter_rows()
-    return {id: (verdict, count) for id, verdict, count in rows}
+    rows = told_by_users(tmp_path_factory.mktemp("m1"), examples, feedback)["core__distillation"]
+    return {row["example_id"]: (row["feedback_verdict"], row["feedback_count"]) for row in rows}
 
 
 @pytest.mark.parametrize(("what", "verdict"), [(what, verdict) for what, _, verdict in SAYINGS])
@@ -255,16 +260,44 @@ def test_an_unknown_session_links_nothing(tmp_path: Path) -> None:
     """G9: null is no session, on both sides."""
     example = {"session_id": None, "answer_hash": 5}
     said = {"session_id": None, "answer_hash": 7, "is_escalated": True, **DOWN}
-    found = run_sql(tmp_path, "core__distillation", {"core__distilled_answers": [example], "core__feedback": [said]})
-    assert found["feedback_verdict"].to_list() == [None]
+    (found,) = told_by_users(tmp_path, [example], [said])["core__distillation"]
+    assert found["feedback_verdict"] is None
 
 
 def test_feedback_on_an_answer_that_is_also_the_attempt_counts(tmp_path: Path) -> None:
     """M1: where SAM said the same as the teacher, it is about the teacher's answer too."""
     example = {"answer_hash": 5, "attempt_hash": 5, "has_attempt": True, "source_id": "e1"}
     said = {"response_id": "e1", "answer_hash": 5, **DOWN}
-    found = run_sql(tmp_path, "core__distillation", {"core__distilled_answers": [example], "core__feedback": [said]})
-    assert found["feedback_verdict"].to_list() == [CONTRADICTED]
+    (found,) = told_by_users(tmp_path, [example], [said])["core__distillation"]
+    assert found["feedback_verdict"] == CONTRADICTED
+
+
+def test_the_way_it_was_found(tmp_path: Path) -> None:
+    """M1: each row once, by the first way that finds any; an example may be named by either of its ids."""
+    examples = [
+        {
+            "example_id": f"examples:{id}",
+            "source_id": id,
+            "prompt_key": f"p-{id}",
+            "session_id": f"s-{id}",
+            "answer_hash": 5,
+        }
+        for id in ("a", "b", "c")
+    ]
+    feedback = [
+        {"feedback_id": "f1", **BY_ID, "response_id": "a"},
+        {"feedback_id": "f2", **BY_ID, "response_id": "examples:a"},
+        {"feedback_id": "f3", **SAME_ANSWER, "prompt_key": "p-a"},
+        {"feedback_id": "f4", **IN_SESSION, "prompt_key": "p-b", "session_id": "s-b"},
+        {"feedback_id": "f5", **SAME_ANSWER, "prompt_key": "p-c"},
+    ]
+    found = told_by_users(tmp_path, examples, feedback)["core__example_feedback"]
+    assert [tuple(row.values()) for row in found] == [
+        ("examples:a", "f1", "response"),
+        ("examples:a", "f2", "response"),
+        ("examples:b", "f4", "session and question"),
+        ("examples:c", "f5", "question and answer"),
+    ]
 
 
 # --- who may leave (D6, D8) -------------------------------------------------------------------------------------------
@@ -347,6 +380,9 @@ FORMATS = [
     ({"error_count": 1}, "instruction"),
     ({"error_count": 1} | CHAIN, "cot"),
     ({"error_count": 1} | TRIED | {"is_hardly_changed": True}, "instruction"),
+    ({"error_count": 1} | TRIED | {"is_right_attempt": True}, "instruction"),
+    ({"source_training_format": "correction"} | TRIED | {"is_right_attempt": True}, "instruction"),
+    ({"source_training_format": "preference"} | TRIED | {"is_right_attempt": True}, "preference"),
     ({"error_count": 1} | TRIED | {"quality_flags": ["refusal"]} | CHAIN, "cot"),
     ({"source_training_format": "instruction", "error_count": 1} | TRIED | CHAIN, "instruction"),
     ({"source_training_format": "cot"}, "cot"),

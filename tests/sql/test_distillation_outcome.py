@@ -24,9 +24,7 @@ def apart(folder: Path, examples: Sequence[dict[str, Any]]) -> list[dict[str, st
     """Format of every candidate of an example -> its reason, for examples that have nothing to do with each other."""
     rows = [{"example_id": f"e{number}", "thread_key": number, **example} for number, example in enumerate(examples)]
     outcome = judge(folder, examples=rows)
-    return [
-        {format: reason for (format, _, id), reason in outcome.items() if id == row["example_id"]} for row in rows
-    ]  # fmt: skip
+    return [{format: reason for (format, _, id), reason in outcome.items() if id == row["example_id"]} for row in rows]
 
 
 # --- candidates (T1, D7) ----------------------------------------------------------------------------------------------
@@ -55,9 +53,17 @@ def test_what_an_example_is_a_candidate_for(tmp_path: Path) -> None:
 
 
 EVERYTHING_WRONG = {
-    "is_failed": True, "review_status": "rejected", "is_ready": False, "has_answer": False, "quality_weight": 0.1,
-    "quality_flags": ["refusal"], "is_hardly_changed": True, "is_unseen_attempt": True, "answer_hash": 6, **CONTRADICTED,
-}  # fmt: skip
+    "is_failed": True,
+    "review_status": "rejected",
+    "is_ready": False,
+    "has_answer": False,
+    "quality_weight": 0.1,
+    "quality_flags": ["refusal"],
+    "is_hardly_changed": True,
+    "is_unseen_attempt": True,
+    "answer_hash": 6,
+    **CONTRADICTED,
+}
 # In this order: when a reason is mended, the next one shows.
 MENDED: list[tuple[str, dict[str, Any]]] = [
     ("failed", {"is_failed": False}),
@@ -158,9 +164,7 @@ def test_an_answer_users_like_and_the_teacher_gave_leaves_once(tmp_path: Path) -
 
 def test_what_does_not_leave_is_no_rival(tmp_path: Path) -> None:
     """T2: an example that is not ready takes nothing from anybody."""
-    outcome = judge(
-        tmp_path, [UP], [{"thread_key": 1, "answer_hash": 5, "is_ready": False, "quality_weight": 0.9}]
-    )  # fmt: skip
+    outcome = judge(tmp_path, [UP], [{"thread_key": 1, "answer_hash": 5, "is_ready": False, "quality_weight": 0.9}])
     assert outcome["instruction", "feedback_positive", "up"] is None
     assert outcome["instruction", "distillation_instruction", "e1"] == "not_ready"
 
@@ -199,7 +203,8 @@ WAITING = {"is_ready": False}
 
 
 def queue(folder: Path, examples: list[dict[str, Any]], **inputs: list[dict[str, Any]]) -> pl.DataFrame:
-    return run_sql(folder, "core__review_queue", {"core__distillation": examples, **inputs})
+    items = run_sql(folder / "items", "core__review_items", {"core__distillation": examples, **inputs})
+    return run_sql(folder / "queue", "core__review_queue", {"core__review_items": items.to_dicts()})
 
 
 def test_who_waits_for_a_person(tmp_path: Path) -> None:
@@ -238,9 +243,30 @@ def test_the_most_valuable_first(tmp_path: Path) -> None:
     ]
     rows = queue(tmp_path, examples)
     assert rows["item_id"].to_list() == [
-        "contradicted", "attempt and feedback", "attempt", "feedback", "high score", "a score", "b score",
-    ]  # fmt: skip
+        "contradicted",
+        "attempt and feedback",
+        "attempt",
+        "feedback",
+        "high score",
+        "a score",
+        "b score",
+    ]
     assert rows["rank"].to_list() == list(range(1, 8))
+
+
+def test_what_was_judged_is_told_as_if_nobody_had(tmp_path: Path) -> None:
+    """D8: for a blind second look it has the place and the reasons it would have in the queue, and nothing of the verdict."""
+    examples = [
+        {"example_id": "approved", **APPROVED},
+        {"example_id": "contradicted", **APPROVED, **CONTRADICTED},
+        {"example_id": "waits", **WAITING},
+    ]
+    items = run_sql(tmp_path, "core__review_items", {"core__distillation": examples})
+    assert items.select("item_id", "is_waiting", "review_reasons", "review_priority").rows() == [
+        ("approved", False, ["not_ready"], 800_000),
+        ("contradicted", False, ["contradicted"], 8_800_000),
+        ("waits", True, ["not_ready"], 800_000),
+    ]
 
 
 def test_users_corrections_enter_the_queue(tmp_path: Path) -> None:
@@ -256,9 +282,7 @@ def test_users_corrections_enter_the_queue(tmp_path: Path) -> None:
         {"feedback_id": "thumb"},
     ]
     reviews = [{"example_id": v, "review_verdict": v} for v in ("approved", "rejected", "disputed")]
-    rows = queue(
-        tmp_path, [{"example_id": "e1", **WAITING, **TRIED}], core__feedback=feedback, core__reviews=reviews
-    )  # fmt: skip
+    rows = queue(tmp_path, [{"example_id": "e1", **WAITING, **TRIED}], core__feedback=feedback, core__reviews=reviews)
     columns = ("rank", "item_id", "kind", "quality_score", "has_attempt", "has_feedback", "review_reasons")
     assert rows.select(columns).rows() == [
         (1, "disputed", "correction", 0.75, True, True, ["user_correction"]),
@@ -280,23 +304,42 @@ def test_daily_figures(tmp_path: Path) -> None:
         {"example_id": "4", "domain": "general", "review_status": "rejected", "is_ready": False},
         {"example_id": "5", **PAIR},
     ]
-    rows = {row["domain"]: row for row in run_sql(
-        tmp_path, "metric__distillation_daily", {"core__distillation": examples}).to_dicts()}  # fmt: skip
+    rows = {
+        row["domain"]: row
+        for row in run_sql(tmp_path, "metric__distillation_daily", {"core__distillation": examples}).to_dicts()
+    }
     nonzero = {name: value for name, value in rows["code"].items() if value}
     assert nonzero == {
-        "event_date": date(2026, 1, 31), "domain": "code", "example_count": 3, "direct_count": 2,
-        "instruction_format_count": 2, "cot_format_count": 1, "pending_count": 3, "ready_count": 2,
-        "mean_score": 0.666667, "validated_rate": 0.333333, "contradicted_rate": 0.333333, "refusal_rate": 0.333333,
+        "event_date": date(2026, 1, 31),
+        "domain": "code",
+        "example_count": 3,
+        "direct_count": 2,
+        "instruction_format_count": 2,
+        "cot_format_count": 1,
+        "pending_count": 3,
+        "ready_count": 2,
+        "mean_score": 0.666667,
+        "validated_rate": 0.333333,
+        "contradicted_rate": 0.333333,
+        "refusal_rate": 0.333333,
         "too_short_rate": 0.333333,
-    }  # fmt: skip
+    }
     assert (rows["general"]["example_count"], rows["general"]["rejected_count"]) == (1, 1)
     assert rows.keys() == {"code", "general"}
 
 
 FLAGS = (
-    "repetition", "incomplete", "no_reasoning", "too_short", "too_long", "code_only", "refusal", "uncertain", "outdated",
+    "repetition",
+    "incomplete",
+    "no_reasoning",
+    "too_short",
+    "too_long",
+    "code_only",
+    "refusal",
+    "uncertain",
+    "outdated",
     "hallucination_risk",
-)  # fmt: skip
+)
 EXAMPLES = st.lists(
     st.fixed_dictionaries(
         {

@@ -34,15 +34,19 @@ def test_is_one_select_in_the_house_style(path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_ends_in_a_total_order(name: str) -> None:
-    """G2: the outermost select orders by every column of the grain, which identifies a row; so no row has an equal."""
+    """G2: the outermost select orders by every column of the grain, which identifies a row; so no row has an equal.
+    A view, which is not written, has no order."""
     chosen = queries.query(name)
     assert chosen.grain
+    if name == "release__leaving":  # read in pieces that are put in order one by one
+        return
     if name in TABLES:
         assert set(chosen.grain) == set(TABLES[name].grain)
     tree = duckdb.sql("select json_serialize_sql($sql)", params={"sql": chosen.sql}).fetchall()[0][0]
     modifiers = json.loads(tree)["statements"][0]["node"]["modifiers"]
     orders = [order for modifier in modifiers for order in modifier.get("orders", [])]
-    assert {order["expression"]["column_names"][-1] for order in orders} >= set(chosen.grain)
+    ordered = {order["expression"]["column_names"][-1] for order in orders}
+    assert not orders if name in TABLES and TABLES[name].is_view else ordered >= set(chosen.grain)
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
@@ -50,10 +54,25 @@ def test_declares_just_the_inputs_it_reads(path: Path) -> None:
     query = queries.query(path.stem)
     body = path.read_text(encoding="utf-8").split("-- params:")[1]
     used = {name for name in TABLES if re.search(rf"\b{name}\b", body)}
-    assert used == set(query.inputs)
+    assert used == {table for name, table in query.reads.items() if name == table or name in used}
     assert set(query.params) == set(re.findall(r"\$(\w+)", body))
 
 
-def test_every_query_is_in_the_readme() -> None:
-    readme = (queries.SQL_FOLDER / "README.md").read_text(encoding="utf-8")
-    assert [name for name in NAMES if f"`{name}`" not in readme] == []
+@pytest.mark.parametrize("name", NAMES)
+def test_stands_in_the_readme_as_its_header_says(name: str) -> None:
+    query, readme = queries.query(name), (queries.SQL_FOLDER / "README.md").read_text(encoding="utf-8")
+    inputs = [table if table == known_as else f"{table} as {known_as}" for known_as, table in query.reads.items()]
+    params = [f"${param}" for param in query.params]
+    cells = [f"`{name}`", query.what, *(", ".join(words) or "-" for words in (query.grain, inputs, params))]
+    (row,) = (line for line in readme.splitlines() if line.startswith(f"| {cells[0]} |"))
+    assert row.startswith(f"| {' | '.join(cells[:2])}")  # which may say more
+    assert row.endswith(f" | {' | '.join(cells[2:])} |")
+
+
+@pytest.mark.parametrize("name", [name for name, table in TABLES.items() if table.empty_without])
+def test_what_is_not_looked_for_would_not_be_found(name: str, tmp_path: Path) -> None:
+    """Where none of the inputs a table is nothing without has a row, its query, which then does not run, has none either."""
+    needed = TABLES[name].empty_without
+    others = {table: [{}] for table in queries.query(name).inputs if table not in needed}
+    assert others and set(needed) < set(queries.query(name).inputs)
+    assert run_sql(tmp_path, name, others).is_empty()

@@ -1,6 +1,7 @@
 """core__voices, core__answers, core__condemned_answers, core__feedback: one voice per person (F3), weights (F4, F5), contested
 and condemned answers (F8)."""
 
+import zlib
 from collections import Counter
 from collections.abc import Sequence
 from datetime import timedelta
@@ -18,8 +19,19 @@ from tests.sql.harness import AS_OF, run_sql
 
 def feedback(folder: Path, *rows: dict[str, Any], flagged: Sequence[dict[str, Any]] = ()) -> pl.DataFrame:
     """core__feedback as the pipeline makes it, from rows of core__feedback_keys and what `responses` shows."""
-    made: dict[str, Any] = {"core__feedback_keys": list(rows), "core__flagged_responses": list(flagged)}
-    for table in ("core__voices", "core__answers", "core__condemned_answers", "core__feedback"):
+    keys = [{"response_key": zlib.crc32(row.get("response_id", "r1").encode())} | row for row in rows]
+    made: dict[str, Any] = {
+        "core__feedback_keys": keys,
+        "core__flagged_responses": list(flagged),
+        "core__distilled_answers": [],
+    }
+    for table in (
+        "core__linked_feedback",
+        "core__voices",
+        "core__answers",
+        "core__condemned_answers",
+        "core__feedback",
+    ):
         inputs = {name: made[name] for name in queries.query(table).inputs}
         result = run_sql(folder / table, table, inputs)
         made[table] = result.to_dicts()
@@ -132,10 +144,16 @@ CONTESTED = [
 def test_contested(tmp_path: Path, others: list[dict[str, Any]], expected: bool) -> None:
     """F8: a thumbs-up needs more ups than downs, and nobody who flagged or corrected the answer."""
     rows = [
-        {"feedback_id": f"z{n}", "response_id": f"r{n + 2}", "voter_id": f"user:v{n}", "voice_key": n + 2,
-         "occurred_at": ago(hours=1), **other}
+        {
+            "feedback_id": f"z{n}",
+            "response_id": f"r{n + 2}",
+            "voter_id": f"user:v{n}",
+            "voice_key": n + 2,
+            "occurred_at": ago(hours=1),
+            **other,
+        }
         for n, other in enumerate(others)
-    ]  # fmt: skip
+    ]
     first = feedback(tmp_path, {"feedback_id": "a", "occurred_at": ago(hours=1)}, *rows).row(0, named=True)
     assert first["is_contested"] is expected
 
@@ -189,9 +207,22 @@ def test_the_latest_of_a_voters_ratings_over_several_responses(tmp_path: Path) -
     """F8: of one voter's ratings on an answer the latest, also where it was given to several responses."""
     rows = [
         {"feedback_id": "first", "response_id": "r1", "voice_key": 1, "occurred_at": ago(hours=3)},
-        {"feedback_id": "later", "response_id": "r2", "voice_key": 2, "occurred_at": ago(hours=2), "sentiment": "negative", "rating": -1},
-        {"feedback_id": "other", "response_id": "r3", "voice_key": 3, "occurred_at": ago(hours=1), "voter_id": "user:u2"},
-    ]  # fmt: skip
+        {
+            "feedback_id": "later",
+            "response_id": "r2",
+            "voice_key": 2,
+            "occurred_at": ago(hours=2),
+            "sentiment": "negative",
+            "rating": -1,
+        },
+        {
+            "feedback_id": "other",
+            "response_id": "r3",
+            "voice_key": 3,
+            "occurred_at": ago(hours=1),
+            "voter_id": "user:u2",
+        },
+    ]
     found = dict(feedback(tmp_path, *rows).select("feedback_id", "is_contested").iter_rows())
     assert found == {"first": True, "later": True, "other": True}  # one up, one down
 
@@ -216,15 +247,28 @@ CONDEMNED = [
         "shown by a row that was superseded",
         [
             {**HARMFUL, **NO_TEXTS, "response_id": "r2"},
-            {"feedback_id": "old", "response_id": "r2", "voter_id": "user:u3", "voice_key": 3, "occurred_at": ago(hours=3)},
-            {"feedback_id": "new", "response_id": "r2", "voter_id": "user:u3", "voice_key": 3, "occurred_at": ago(hours=2),
-             "answer_key": 8, "answer_hash": 8},
+            {
+                "feedback_id": "old",
+                "response_id": "r2",
+                "voter_id": "user:u3",
+                "voice_key": 3,
+                "occurred_at": ago(hours=3),
+            },
+            {
+                "feedback_id": "new",
+                "response_id": "r2",
+                "voter_id": "user:u3",
+                "voice_key": 3,
+                "occurred_at": ago(hours=2),
+                "answer_key": 8,
+                "answer_hash": 8,
+            },
         ],
         [],
         True,
     ),
     ("not before as_of", [{**HARMFUL, "response_id": "r1", "occurred_at": AS_OF}], [], False),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("rows", "shown", "expected"), [case[1:] for case in CONDEMNED], ids=[c[0] for c in CONDEMNED])
@@ -258,10 +302,11 @@ def judged(rows: Sequence[dict[str, Any]]) -> dict[str, bool]:
         if row["sentiment"] not in ("positive", "negative"):
             continue
         around = [
-            other for other in rows
+            other
+            for other in rows
             if other["response_id"] == row["response_id"]
             or (row["answer_key"] is not None and other["answer_key"] == row["answer_key"])
-        ]  # fmt: skip
+        ]
         latest = {
             r["voter_id"]: r["sentiment"] for r in sorted(around, key=in_order) if r["effective_type"] == "rating"
         }
@@ -284,15 +329,22 @@ def as_rows(crowd: Sequence[dict[str, Any]], place: int) -> list[dict[str, Any]]
     for number, said in enumerate(crowd):
         kind, answer = said["kind"], said["answer_key"]
         is_rating, voter = kind in SENTIMENTS, f"{said['voter_id']}-{place}"
-        rows.append({
-            "feedback_id": f"f{place}-{number:02}", "response_id": f"{said['response_id']}-{place}", "voter_id": voter,
-            "answer_key": answer and 10 * place + answer, "answer_hash": answer, "thread_key": place,
-            "effective_type": "rating" if is_rating else "flag" if kind == "incorrect" else kind,
-            "sentiment": SENTIMENTS.get(kind), "flag_type": kind if kind == "incorrect" else None,
-            # a voter's ratings on a response are one voice (F3), anything else is one of its own
-            "voice_key": 1000 * place + (int(said["voter_id"][-1]) if is_rating else 100 + number),
-            "occurred_at": ago(hours=1 + said["age"]),
-        })  # fmt: skip
+        rows.append(
+            {
+                "feedback_id": f"f{place}-{number:02}",
+                "response_id": f"{said['response_id']}-{place}",
+                "voter_id": voter,
+                "answer_key": answer and 10 * place + answer,
+                "answer_hash": answer,
+                "thread_key": place,
+                "effective_type": "rating" if is_rating else "flag" if kind == "incorrect" else kind,
+                "sentiment": SENTIMENTS.get(kind),
+                "flag_type": kind if kind == "incorrect" else None,
+                # a voter's ratings on a response are one voice (F3), anything else is one of its own
+                "voice_key": 1000 * place + (int(said["voter_id"][-1]) if is_rating else 100 + number),
+                "occurred_at": ago(hours=1 + said["age"]),
+            }
+        )
     return rows
 
 

@@ -60,10 +60,13 @@ def test_topics_and_times(tmp_path: Path) -> None:
     """Domains by how often they come, ties by name; rows of others than active ones say nothing."""
     early, late = AS_OF - timedelta(hours=2), AS_OF - timedelta(hours=1)
     rows: Rows = [
-        {"session_id": "s", "domain": "b", "occurred_at": late}, {"session_id": "s", "domain": "a", "occurred_at": early},
-        {"session_id": "s", "domain": "c"}, {"session_id": "s", "domain": "c"},
-        {"session_id": "s", "domain": "z", "status": "duplicate"}, {"session_id": None, "domain": "z"},
-    ]  # fmt: skip
+        {"session_id": "s", "domain": "b", "occurred_at": late},
+        {"session_id": "s", "domain": "a", "occurred_at": early},
+        {"session_id": "s", "domain": "c"},
+        {"session_id": "s", "domain": "c"},
+        {"session_id": "s", "domain": "z", "status": "duplicate"},
+        {"session_id": None, "domain": "z"},
+    ]
     found = sessions(tmp_path, rows)
     assert list(found) == ["s"]
     assert (found["s"]["topics"], found["s"]["primary_domain"]) == (["c", "a", "b"], "c")

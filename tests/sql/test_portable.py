@@ -13,22 +13,36 @@ SNIPPETS = {
     "one select a file: no DDL, no copy": ("copy t to 'x.parquet'", "select a from t union all select b from u"),
     "keys are signed: no unsigned types": ("select a::ubigint as key from t", "select a::bigint as key from t"),
     "no hugeint: decimal(38, 0), or show that a bigint is enough": (
-        "select sum(a::hugeint) as a from t", "select sum(a::decimal(38, 0)) as a from t",
+        "select sum(a::hugeint) as a from t",
+        "select sum(a::decimal(38, 0)) as a from t",
     ),
-    "no hash of the engine's: each engine has another": ("select hash(a, b) as id from t", "select md5(a) as id from t"),
+    "no hash of the engine's: each engine has another": (
+        "select hash(a, b) as id from t",
+        "select md5(a) as id from t",
+    ),
     "no order by inside an aggregate: qualify row_number(), or sort a list of structs": (
-        "select list(a order by b) as a from t group by c", "select list_sort(list({b: b, a: a})) as a from t group by c",
+        "select list(a order by b) as a from t group by c",
+        "select list_sort(list({b: b, a: a})) as a from t group by c",
     ),
     "no to_json of a bare text, no cast to json: to_json of a map or a struct": (
-        "select to_json(a) as a from t", "select to_json(map_from_entries(a)) as a from t",
+        "select to_json(a) as a from t",
+        "select to_json(map_from_entries(a)) as a from t",
     ),
-    "every division is by a number or by nullif(..., 0)": ("select a // b as a from t", "select a // nullif(b, 0) / 1e6 as a from t"),
-    "group by names its columns": ("select a, count(*) as n from t group by all", "select a, count(*) as n from t group by a"),
+    "every division is by a number or by nullif(..., 0)": (
+        "select a // b as a from t",
+        "select a // nullif(b, 0) / 1e6 as a from t",
+    ),
+    "group by names its columns": (
+        "select a, count(*) as n from t group by all",
+        "select a, count(*) as n from t group by a",
+    ),
     "no tuple in (select ...): join": (
-        "select a from t where (a, b) in (select (a, b) from u)", "select a from t semi join u using (a, b)",
+        "select a from t where (a, b) in (select (a, b) from u)",
+        "select a from t semi join u using (a, b)",
     ),
     "no not in (select ...): anti join": (
-        "select a from t where a not in (select a from u)", "select a from t anti join u using (a) where a not in ('x', 'y')",
+        "select a from t where a not in (select a from u)",
+        "select a from t anti join u using (a) where a not in ('x', 'y')",
     ),
     "no correlated subquery with a range: join": (
         "select (select sum(u.n) from u where u.a = t.a and u.b < t.b) as n from t",
@@ -51,10 +65,12 @@ SNIPPETS = {
         "select row_number() over best as rank from t window best as (partition by b order by a desc)",
     ),
     "no materialized, no not materialized": (
-        "with t as not materialized (select a from u) select a from t", "with t as (select a from u) select a from t",
+        "with t as not materialized (select a from u) select a from t",
+        "with t as (select a from u) select a from t",
     ),
     "no list_has_any, no list_has_all: list_contains": (
-        "select list_has_any(a, ['x']) as a from t", "select list_contains(a, 'x') as a from t",
+        "select list_has_any(a, ['x']) as a from t",
+        "select list_contains(a, 'x') as a from t",
     ),
     "no e'...' strings: chr(n)": (r"select trim(a, e' \t') as a from t", "select trim(a, ' ' || chr(9)) as a from t"),
     "no select * from a table": (
@@ -62,7 +78,7 @@ SNIPPETS = {
         "with u as (select a from v) select u.*, count(*) over (partition by t.a) as n from t left join u using (a)",
     ),
     NO_LEN: ("select len(a) as n from t", "select array_length(a) as n, length(b) as m from t"),
-}  # fmt: skip
+}
 TWO_OFFENCES = """-- what
 
 -- and why

@@ -45,11 +45,20 @@ def test_the_safety_queue_tells_all_a_person_needs(tmp_path: Path) -> None:
     found = queue(tmp_path, "core__safety_queue", flags, ["settled", "unknown"], texts).to_dicts()
     assert [(row["rank"], row["feedback_id"]) for row in found] == [(1, "new"), (2, "old")]
     old = found[1]
-    assert {name: old[name] for name in old if name not in ("rank", "is_escalated", "response_confidence", "session_id")} == {
-        "feedback_id": "old", "response_id": "r7", "user_id": "u7", "occurred_at": at, "domain": "code", "quality_weight": 0.5,
-        "original_query": "Q old", "original_response": "A", "conversation_context": "User: hi",
+    assert {
+        name: old[name] for name in old if name not in ("rank", "is_escalated", "response_confidence", "session_id")
+    } == {
+        "feedback_id": "old",
+        "response_id": "r7",
+        "user_id": "u7",
+        "occurred_at": at,
+        "domain": "code",
+        "quality_weight": 0.5,
+        "original_query": "Q old",
+        "original_response": "A",
+        "conversation_context": "User: hi",
         "flag_details": "It says to drink it.",
-    }  # fmt: skip
+    }
     assert (found[0]["session_id"], found[0]["user_id"], found[0]["response_confidence"]) == ("s9", None, 0.9)
 
 
@@ -58,14 +67,15 @@ def test_a_request_is_an_answer_and_its_heaviest_rating_stands_for_it(tmp_path: 
     before = AS_OF - timedelta(hours=1)
     ratings: Rows = [
         DOWN | {"feedback_id": "a", "answer_key": 1, "quality_weight": 0.4, "comment": "no"},
-        DOWN | {"feedback_id": "b", "answer_key": 1, "quality_weight": 0.6, "comment": "wrong year", "occurred_at": before},
+        DOWN
+        | {"feedback_id": "b", "answer_key": 1, "quality_weight": 0.6, "comment": "wrong year", "occurred_at": before},
         DOWN | {"feedback_id": "c", "answer_key": 2, "quality_weight": 0.7, "response_id": "r2"},
         {"feedback_id": "d", "answer_key": 3},
         DOWN | {"feedback_id": "e", "answer_key": 4, "quality_weight": 0.9, "response_id": "r4"},
         CORRECTION | {"feedback_id": "f", "answer_key": 4, "response_id": "elsewhere"},
         DOWN | {"feedback_id": "g", "answer_key": 5, "quality_weight": 0.8, "response_id": "r5"},
         CORRECTION | {"feedback_id": "h", "answer_key": 6, "response_id": "r5"},
-    ]  # fmt: skip
+    ]
     found = queue(tmp_path, "core__correction_requests", ratings)
     columns = ("rank", "feedback_id", "negative_count", "quality_weight", "original_query", "comments")
     assert found.select(columns).rows() == [

@@ -18,9 +18,18 @@ Row = dict[str, Any]
 def raw(number: int, **values: Any) -> Row:
     """A user's ok two days before as_of; a machine's is sure and says something, unless told otherwise."""
     plain: Row = {
-        "reaction_id": f"{number:03}", "id": number, "conversation_id": "c", "turn_id": "t", "user_id": "u", "origin": "user",
-        "reaction": "ok", "confidence": 1.0, "reaction_text": "fine", "has_text": True, "occurred_at": AS_OF - timedelta(days=2),
-    }  # fmt: skip
+        "reaction_id": f"{number:03}",
+        "id": number,
+        "conversation_id": "c",
+        "turn_id": "t",
+        "user_id": "u",
+        "origin": "user",
+        "reaction": "ok",
+        "confidence": 1.0,
+        "reaction_text": "fine",
+        "has_text": True,
+        "occurred_at": AS_OF - timedelta(days=2),
+    }
     return plain | values
 
 
@@ -111,9 +120,17 @@ def test_exact_copies_count_once_the_first_by_id(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{"conversation_id": "d"}, {"turn_id": "s"}, {"reaction_text": "fine "}, {"reaction": None},
-              {"occurred_at": AS_OF - timedelta(days=2, microseconds=1)}, {"tenant": "x"}], ids=str,
-)  # fmt: skip
+    "other",
+    [
+        {"conversation_id": "d"},
+        {"turn_id": "s"},
+        {"reaction_text": "fine "},
+        {"reaction": None},
+        {"occurred_at": AS_OF - timedelta(days=2, microseconds=1)},
+        {"tenant": "x"},
+    ],
+    ids=str,
+)
 def test_what_differs_is_no_copy(tmp_path: Path, other: Row) -> None:
     assert why(tmp_path, machine(1), machine(2, **other)) == [None, None]
 
@@ -121,8 +138,10 @@ def test_what_differs_is_no_copy(tmp_path: Path, other: Row) -> None:
 def test_what_the_gate_refuses_copies_nothing(tmp_path: Path) -> None:
     """The first by id among those that pass it."""
     assert why(tmp_path, machine(1, confidence=0.5), machine(2), machine(3, confidence=0.8)) == [
-        "low_confidence", None, "copy",
-    ]  # fmt: skip
+        "low_confidence",
+        None,
+        "copy",
+    ]
 
 
 # --- R1: expiry ----------------------------------------------------------------------------------------------------------
@@ -196,27 +215,54 @@ def test_the_order_of_rows_does_not_matter(tmp_path_factory: pytest.TempPathFact
 
 def core(number: int, **values: Any) -> Row:
     plain: Row = {
-        "reaction_id": str(number), "origin": "user", "reaction": "ok", "confidence": 1.0, "is_active": True, "is_orphan": False,
-        "event_date": date(2026, 1, 30), "occurred_at": AS_OF - timedelta(days=1), "conversation_id": "c", "turn_id": "t",
+        "reaction_id": str(number),
+        "origin": "user",
+        "reaction": "ok",
+        "confidence": 1.0,
+        "is_active": True,
+        "is_orphan": False,
+        "event_date": date(2026, 1, 30),
+        "occurred_at": AS_OF - timedelta(days=1),
+        "conversation_id": "c",
+        "turn_id": "t",
         "user_id": "u",
-    }  # fmt: skip
+    }
     row = plain | values
     return row | {"is_active": row.get("inactive_reason") is None}
 
 
 def test_a_day(tmp_path: Path) -> None:
     rows = [
-        core(1), core(2, reaction="not_ok"), core(3, reaction="neutral"), core(4, inactive_reason="expired", is_orphan=True),
-        core(5, origin="machine"), core(6, origin="machine", reaction=None), core(7, origin=None, reaction=None),
-        core(8, inactive_reason="superseded"), core(9, inactive_reason="cleared", reaction=None),
-        core(10, origin="machine", inactive_reason="low_confidence"), core(11, origin="machine", inactive_reason="copy"),
-    ]  # fmt: skip
+        core(1),
+        core(2, reaction="not_ok"),
+        core(3, reaction="neutral"),
+        core(4, inactive_reason="expired", is_orphan=True),
+        core(5, origin="machine"),
+        core(6, origin="machine", reaction=None),
+        core(7, origin=None, reaction=None),
+        core(8, inactive_reason="superseded"),
+        core(9, inactive_reason="cleared", reaction=None),
+        core(10, origin="machine", inactive_reason="low_confidence"),
+        core(11, origin="machine", inactive_reason="copy"),
+    ]
     (day,) = run_sql(tmp_path, "metric__reaction_daily", {CORE: rows}).rows(named=True)
     assert {name: value for name, value in day.items() if not name.startswith(("machine_", "unknown_"))} == {
-        "event_date": date(2026, 1, 30), "reaction_count": 7, "ok_count": 3, "not_ok_count": 1, "neutral_count": 3,
-        "user_count": 4, "user_ok_count": 2, "user_not_ok_count": 1, "user_neutral_count": 1, "satisfaction_rate": 0.428571,
-        "user_satisfaction_rate": 0.5, "ok_rate": 0.75, "user_ok_rate": 0.666667, "orphan_count": 1, "expired_count": 1,
-    }  # fmt: skip
+        "event_date": date(2026, 1, 30),
+        "reaction_count": 7,
+        "ok_count": 3,
+        "not_ok_count": 1,
+        "neutral_count": 3,
+        "user_count": 4,
+        "user_ok_count": 2,
+        "user_not_ok_count": 1,
+        "user_neutral_count": 1,
+        "satisfaction_rate": 0.428571,
+        "user_satisfaction_rate": 0.5,
+        "ok_rate": 0.75,
+        "user_ok_rate": 0.666667,
+        "orphan_count": 1,
+        "expired_count": 1,
+    }
     assert (day["machine_count"], day["machine_ok_count"], day["machine_neutral_count"]) == (2, 1, 1)
     assert (day["machine_satisfaction_rate"], day["machine_ok_rate"]) == (0.5, 1.0)
     assert (day["unknown_count"], day["unknown_satisfaction_rate"], day["unknown_ok_rate"]) == (1, 0.0, None)
@@ -244,10 +290,14 @@ def test_the_check_finds_what_does_not_add_up(tmp_path: Path) -> None:
 
 def test_signals(tmp_path: Path) -> None:
     rows = [
-        core(1), core(2, reaction="not_ok"), core(3, reaction="neutral"), core(4, origin="machine", confidence=0.8),
-        core(5, origin="machine", reaction=None, confidence=0.7), core(6, origin=None, confidence=None),
+        core(1),
+        core(2, reaction="not_ok"),
+        core(3, reaction="neutral"),
+        core(4, origin="machine", confidence=0.8),
+        core(5, origin="machine", reaction=None, confidence=0.7),
+        core(6, origin=None, confidence=None),
         core(7, inactive_reason="expired"),
-    ]  # fmt: skip
+    ]
     found = run_sql(tmp_path, "core__signals", {CORE: rows})
     assert found.select("signal_id", "kind", "polarity", "is_explicit", "confidence", "weight").rows() == [
         ("reactions:1", "ok", "positive", True, 1.0, 1.0),
@@ -270,9 +320,14 @@ def test_calibration_beside_reactions(tmp_path: Path) -> None:
         {**turn, "turn_key": "u/2", "user_id": "u", "turn_id": "s", "feedback_status": "neutral"},
     ]
     rows = [
-        core(1), core(2, user_id="v"), core(3, turn_id="s"), core(4, conversation_id="d"), core(5, origin="machine"),
-        core(6, reaction="neutral"), core(7, inactive_reason="expired"),
-    ]  # fmt: skip
+        core(1),
+        core(2, user_id="v"),
+        core(3, turn_id="s"),
+        core(4, conversation_id="d"),
+        core(5, origin="machine"),
+        core(6, reaction="neutral"),
+        core(7, inactive_reason="expired"),
+    ]
     found = run_sql(tmp_path, "metric__detector_calibration", {"core__turns": turns, CORE: rows})
     assert found.select("compared_with", "confidence_decile", "judged_count", "right_count").rows() == [
         ("reactions", 9, 2, 1)

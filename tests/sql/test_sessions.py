@@ -8,7 +8,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from tests.sql.harness import AS_OF, run_sql
+from dagster_project.systems.sessions.frozen_days import frozen_now
+from tests.sql.harness import AS_OF, frame, run_one_after_another, run_sql
 
 DAY = date(2026, 1, 20)
 STARTED = datetime(2026, 1, 20, 12, tzinfo=AS_OF.tzinfo)
@@ -43,12 +44,20 @@ def sessions_of(tmp_path: Path, feedback: list[Row], sessions: list[Row] | None 
 @pytest.mark.parametrize(
     ("stored", "mapped"),
     [
-        (["OUTDATED_INFO"], ["wrong_context"]), (["WRONG_STYLE"], ["style_mismatch"]), (["INCOMPLETE"], ["missing_context"]),
-        (["incorrect_pattern"], ["ignored_constraints"]), (["something new"], ["other"]), (["other"], ["other"]),
-        ([" Hallucination\n", "hallucination"], ["hallucination"]), (["incomplete", "missing_context"], ["missing_context"]),
-        (["style_mismatch", "ignored_constraints"], ["ignored_constraints", "style_mismatch"]), (["", "  "], []), ([], []),
+        (["OUTDATED_INFO"], ["wrong_context"]),
+        (["WRONG_STYLE"], ["style_mismatch"]),
+        (["INCOMPLETE"], ["missing_context"]),
+        (["incorrect_pattern"], ["ignored_constraints"]),
+        (["something new"], ["other"]),
+        (["other"], ["other"]),
+        ([" Hallucination\n", "hallucination"], ["hallucination"]),
+        (["\u2003hallucination\x85", "\u00a0", "\t"], ["hallucination"]),
+        (["incomplete", "missing_context"], ["missing_context"]),
+        (["style_mismatch", "ignored_constraints"], ["ignored_constraints", "style_mismatch"]),
+        (["", "  "], []),
+        ([], []),
     ],
-)  # fmt: skip
+)
 def test_error_categories(tmp_path: Path, stored: list[str], mapped: list[str]) -> None:
     """S1: the web's vocabulary maps onto seed 4's."""
     (found,) = sessions_of(tmp_path, [raw_feedback("f1", error_categories=stored)])
@@ -59,10 +68,12 @@ def test_the_latest_feedback_counts(tmp_path: Path) -> None:
     """By (submitted_at, id), before as_of; vocabularies in any case."""
     late = (AS_OF - STARTED) / timedelta(hours=1)
     said = [
-        raw_feedback("f1", hours=3, rating="negative"), raw_feedback("f2", hours=5, rating=" SKIPPED "),
+        raw_feedback("f1", hours=3, rating="negative"),
+        raw_feedback("f2", hours=5, rating=" SKIPPED "),
         raw_feedback("f3", hours=5, rating="Positive", review_verdict="CHANGES_REQUESTED"),
-        raw_feedback("f0", hours=5, rating="negative"), raw_feedback("f9", hours=late, rating="negative"),
-    ]  # fmt: skip
+        raw_feedback("f0", hours=5, rating="negative"),
+        raw_feedback("f9", hours=late, rating="negative"),
+    ]
     (found,) = sessions_of(tmp_path, said)
     assert (found["feedback_id"], found["rating"], found["verdict"]) == ("f3", "positive", "changes_requested")
 
@@ -79,10 +90,13 @@ def test_sessions_before_as_of(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("stored", "repairs", "computed", "expected"),
     [
-        (20, [], 35, 20), (None, [], 35, 35), (None, [], None, None), (0, [], 35, 0),
+        (20, [], 35, 20),
+        (None, [], 35, 35),
+        (None, [], None, None),
+        (0, [], 35, 0),
         (None, ["edit_distance:out_of_range"], 35, None),
     ],
-)  # fmt: skip
+)
 def test_edit_distance(
     tmp_path: Path, stored: int | None, repairs: list[str], computed: int | None, expected: int | None
 ) -> None:
@@ -102,44 +116,64 @@ def test_archived_sessions(tmp_path: Path) -> None:
     """S3: feedback of a session the source no longer has: what was archived, unless something later came."""
     archived = {"rating": "negative", "submitted_at": STARTED, "has_missing_context": True, "edit_distance_pct": 12}
     retired = [
-        session("a", feedback_id="fa", **archived), session("b", feedback_id="fb", **archived),
-        session("c", output_edit_distance_pct=9), session("d", feedback_id="fd", **archived),
-    ]  # fmt: skip
+        session("a", feedback_id="fa", **archived),
+        session("b", feedback_id="fb", **archived),
+        session("c", output_edit_distance_pct=9),
+        session("d", feedback_id="fd", **archived),
+    ]
     said = [raw_feedback("late", "b"), raw_feedback("first", "c"), raw_feedback("fd", "d", hours=0, rating="skipped")]
     found = sessions_of(tmp_path, said, core__retired_sessions=retired)
     assert [(row["session_id"], row["feedback_id"], row["rating"], row["edit_distance_pct"]) for row in found] == [
-        ("a", "fa", "negative", 12), ("b", "late", "positive", None), ("c", "first", "positive", 9), ("d", "fd", "skipped", None),
+        ("a", "fa", "negative", 12),
+        ("b", "late", "positive", None),
+        ("c", "first", "positive", 9),
+        ("d", "fd", "skipped", None),
         ("s1", None, None, None),
-    ]  # fmt: skip
+    ]
 
 
 # --- days --------------------------------------------------------------------------------------------------------
 
 
 def days_of(tmp_path: Path, sessions: list[Row], name: str = "core__session_days", **params: Any) -> list[Row]:
-    return run_sql(tmp_path, name, {"core__sessions": sessions}, **params).to_dicts()
+    made = run_one_after_another(tmp_path, ("core__session_figures", name), {"core__sessions": sessions}, **params)
+    return [dict(row) for row in made[name]]
 
 
 def test_counts(tmp_path: Path) -> None:
     """S1: total = positive + negative + skipped + no_feedback, per tenant, workspace and day."""
     sessions = [
-        session("1", "positive"), session("2", "positive"), session("3", "negative", error_categories=["other", "hallucination"]),
-        session("4", "skipped", error_categories=["hallucination"], output_issues=["style_issue"], has_missing_context=True),
-        session("5"), session("6", workspace_id="w2"), session("7", tenant_id="t2"), session("8", event_date=date(2026, 1, 21)),
-    ]  # fmt: skip
+        session("1", "positive"),
+        session("2", "positive"),
+        session("3", "negative", error_categories=["other", "hallucination"]),
+        session(
+            "4", "skipped", error_categories=["hallucination"], output_issues=["style_issue"], has_missing_context=True
+        ),
+        session("5"),
+        session("6", workspace_id="w2"),
+        session("7", tenant_id="t2"),
+        session("8", event_date=date(2026, 1, 21)),
+    ]
     first, *others = days_of(tmp_path, sessions)
     counts = {name: value for name, value in first.items() if isinstance(value, int) and not isinstance(value, bool)}
     assert counts == {
-        "total_sessions": 5, "positive_ratings": 2, "negative_ratings": 1, "skipped_ratings": 1, "no_feedback_count": 1,
-        "reviewed_count": 0, "missing_context_count": 1,
-    }  # fmt: skip
+        "total_sessions": 5,
+        "positive_ratings": 2,
+        "negative_ratings": 1,
+        "skipped_ratings": 1,
+        "no_feedback_count": 1,
+        "reviewed_count": 0,
+        "missing_context_count": 1,
+    }
     assert first["error_category_counts"] == '{"hallucination":2,"other":1}'
     assert first["output_issue_counts"] == '{"style_issue":1}'
     assert first["missing_context_rate"] == 0.25
     assert first["first_pass_acceptance_rate"] is first["average_edit_distance"] is first["avg_accuracy_score"] is None
     assert [(row["tenant_id"], row["workspace_id"], row["date"], row["total_sessions"]) for row in others] == [
-        ("t1", "w1", date(2026, 1, 21), 1), ("t1", "w2", DAY, 1), ("t2", "w1", DAY, 1),
-    ]  # fmt: skip
+        ("t1", "w1", date(2026, 1, 21), 1),
+        ("t1", "w2", DAY, 1),
+        ("t2", "w1", DAY, 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -178,46 +212,72 @@ def test_slices(tmp_path: Path) -> None:
     ]
     found = days_of(tmp_path, sessions, "metric__session_slice_daily", sample_rate=0.5)
     assert [(row["slice_id"], row["total_sessions"], row["error_category_counts"]) for row in found] == [
-        ("a", 1, '{"other":1}'), ("b", 1, "{}"), (None, 1, "{}"),
-    ]  # fmt: skip
+        ("a", 1, '{"other":1}'),
+        ("b", 1, "{}"),
+        (None, 1, "{}"),
+    ]
     assert found[0]["positive_ratings_estimate"] == 2.0
 
 
-def daily(tmp_path: Path, now: list[Row], frozen: list[Row], **params: Any) -> dict[Any, Row]:
-    def day(row: Row) -> Row:
-        plain = {
-            "tenant_id": "t1",
-            "workspace_id": "w1",
-            "positive_ratings": 0,
-            "negative_ratings": 0,
-            "skipped_ratings": 0,
-        }
-        counts = {"no_feedback_count": row["total_sessions"], "sample_rate": 1.0}
-        return {**plain, **counts, **row}
+def test_slices_add_up_to_the_day(tmp_path: Path) -> None:
+    """S2: the day is made of its slices, so a mean of the day is not the mean of their means: 10, and 20, 30, 40 give 25."""
+    said = [("a", 10, ["other"]), ("b", 20, ["other"]), ("b", 30, ["hallucination"]), (None, 40, ["other"])]
+    sessions = [
+        session(
+            str(n), "positive", slice_id=part, accuracy_score=score, verdict="approved", error_categories=categories
+        )
+        for n, (part, score, categories) in enumerate(said)
+    ]
+    figures = run_sql(tmp_path, "core__session_figures", {"core__sessions": [*sessions, session("x", slice_id="a")]})
+    shown = "is_slice", "slice_id", "total_sessions", "no_feedback_count", "avg_accuracy_score", "error_category_counts"
+    assert figures.select(shown).rows() == [
+        (False, None, 5, 1, 25.0, '{"hallucination":1,"other":3}'),
+        (True, "a", 2, 1, 10.0, '{"other":1}'),
+        (True, "b", 2, 0, 25.0, '{"hallucination":1,"other":1}'),
+        (True, None, 1, 0, 40.0, '{"other":1}'),
+    ]
 
-    inputs = {
-        "core__session_days": [day(row) for row in now],
-        "core__frozen_session_days": [day(row) for row in frozen],
-    }
+
+def day(date: date, sessions: int) -> Row:
+    """A row of core__session_days or core__frozen_session_days."""
+    ratings = {"positive_ratings": 0, "negative_ratings": 0, "skipped_ratings": 0, "no_feedback_count": sessions}
+    key = {"tenant_id": "t1", "workspace_id": "w1", "date": date}
+    return {**key, "total_sessions": sessions, "sample_rate": 1.0, **ratings}
+
+
+def daily(tmp_path: Path, now: list[Row], frozen: list[Row], **params: Any) -> dict[Any, Row]:
+    inputs = {"core__session_days": now, "core__frozen_session_days": frozen}
     found = run_sql(tmp_path, "metric__session_daily", {name: rows for name, rows in inputs.items() if rows}, **params)
     return {row["date"]: row for row in found.to_dicts()}
 
 
-def test_freezing(tmp_path: Path) -> None:
+def test_freezing() -> None:
     """S3: from 90 days before as_of on; then fewer sessions are refused, as many or more are taken."""
     edge, later = date(2025, 11, 3), date(2025, 11, 4)
     old = [edge - timedelta(days=back) for back in range(1, 5)]
-    now = [{"date": day, "total_sessions": 5} for day in (edge, later, *old[:3])]
-    frozen = [{"date": day, "total_sessions": total} for day, total in zip(old, (6, 5, 4, 3), strict=True)]
-    found = daily(tmp_path, now, frozen)
-    assert {day: (row["total_sessions"], row["is_frozen"]) for day, row in found.items()} == {
-        later: (5, False), edge: (5, True), old[0]: (6, True), old[1]: (5, True), old[2]: (5, True), old[3]: (3, True),
-    }  # fmt: skip
+    now = frame("core__session_days", [day(when, 5) for when in (edge, later, *old[:3])])
+    frozen = frame("core__frozen_session_days", [day(when, n) for when, n in zip(old, (6, 5, 4, 3), strict=True)])
+    found = frozen_now(now, frozen.sort("date"), edge)
+    assert dict(found.select("date", "total_sessions").iter_rows()) == {
+        edge: 5,
+        old[0]: 6,
+        old[1]: 5,
+        old[2]: 5,
+        old[3]: 3,
+    }
+
+
+def test_frozen_days_are_told_as_they_are_frozen(tmp_path: Path) -> None:
+    """Whatever they add up to now, and also where nothing is left of them."""
+    days = [date(2025, 11, n) for n in (1, 2, 3)]
+    found = daily(tmp_path, [day(when, 5) for when in days[1:]], [day(days[0], 2), day(days[1], 6)])
+    told = {when: (row["total_sessions"], row["is_frozen"]) for when, row in found.items()}
+    assert told == {days[0]: (2, True), days[1]: (6, True), days[2]: (5, False)}
 
 
 def test_a_frozen_day_stays_frozen(tmp_path: Path) -> None:
     """Also when as_of goes back; a day that is not over then is not told."""
-    rows = [{"date": date(2026, 1, 30), "total_sessions": 5}, {"date": date(2026, 1, 31), "total_sessions": 5}]
+    rows = [day(date(2026, 1, 30), 5), day(date(2026, 1, 31), 5)]
     found = daily(tmp_path, rows[:1], rows, as_of=datetime(2026, 1, 31, tzinfo=AS_OF.tzinfo))
     assert [(row["total_sessions"], row["is_frozen"]) for row in found.values()] == [(5, True)]
 
@@ -262,12 +322,23 @@ def test_context_effectiveness(tmp_path: Path) -> None:
     inputs = {"core__sessions": sessions, "raw_sessions__context_nodes": nodes}
     first, second, alone = run_sql(tmp_path, "metric__context_effectiveness", inputs).to_dicts()
     assert first == {
-        "tenant_id": "t1", "workspace_id": "w1", "document_id": "d1", "document_type": "runbook", "session_count": 12,
-        "positive_count": 8, "negative_count": 2, "effectiveness": 0.8, "effectiveness_low": pytest.approx(0.490162, abs=2e-6),
-        "effectiveness_high": pytest.approx(0.943318, abs=2e-6), "other_rated_count": 10, "other_positive_rate": 0.5,
-        "association": 0.3, "association_low": pytest.approx(-0.107031, abs=1e-3),
-        "association_high": pytest.approx(0.599998, abs=1e-2), "error_category_counts": '{"other":2}',
-    }  # fmt: skip
+        "tenant_id": "t1",
+        "workspace_id": "w1",
+        "document_id": "d1",
+        "document_type": "runbook",
+        "session_count": 12,
+        "positive_count": 8,
+        "negative_count": 2,
+        "effectiveness": 0.8,
+        "effectiveness_low": pytest.approx(0.490162, abs=2e-6),
+        "effectiveness_high": pytest.approx(0.943318, abs=2e-6),
+        "other_rated_count": 10,
+        "other_positive_rate": 0.5,
+        "association": 0.3,
+        "association_low": pytest.approx(-0.107031, abs=1e-3),
+        "association_high": pytest.approx(0.599998, abs=1e-2),
+        "error_category_counts": '{"other":2}',
+    }
     assert second["session_count"] == 2
     nothing = (
         "effectiveness",
@@ -327,10 +398,12 @@ def test_signals(tmp_path: Path) -> None:
     ]
     found = run_sql(tmp_path, "core__signals", {"core__sessions": sessions})
     assert found.select("signal_id", "kind", "subject_id", "user_id", "polarity").rows() == [
-        ("sessions:rating:f1", "rating", "1", "r", "positive"), ("sessions:rating:f2", "rating", "2", "u", "negative"),
-        ("sessions:verdict:f2", "verdict", "2", "u", "positive"), ("sessions:verdict:f3", "verdict", "3", None, "negative"),
+        ("sessions:rating:f1", "rating", "1", "r", "positive"),
+        ("sessions:rating:f2", "rating", "2", "u", "negative"),
+        ("sessions:verdict:f2", "verdict", "2", "u", "positive"),
+        ("sessions:verdict:f3", "verdict", "3", None, "negative"),
         ("sessions:verdict:f4", "verdict", "4", None, "negative"),
-    ]  # fmt: skip
+    ]
     assert found["is_explicit"].all() and (found["weight"] == 1).all()
 
 
@@ -350,8 +423,10 @@ def test_satisfaction(tmp_path: Path) -> None:
     found = run_sql(tmp_path, "metric__satisfaction_daily", {"core__signals": rows})
     shown = found.select("system", "signal_count", "satisfaction_rate", "decided_rate", "fixed_share")
     assert shown.rows() == [
-        ("feedback", 100, 0.9, 0.9, 0.25), ("overall", 104, 0.575, 0.616667, 0.5), ("sessions", 4, 0.25, 0.333333, 0.25),
-    ]  # fmt: skip
+        ("feedback", 100, 0.9, 0.9, 0.25),
+        ("overall", 104, 0.575, 0.616667, 0.5),
+        ("sessions", 4, 0.25, 0.333333, 0.25),
+    ]
     shares = '{"feedback": 1.0}'
     found = run_sql(tmp_path, "metric__satisfaction_daily", {"core__signals": rows}, satisfaction_shares=shares)
     assert found.filter(pl.col("system") == "overall")["satisfaction_rate"].to_list() == [0.9]
@@ -361,7 +436,7 @@ def test_the_order_of_rows_does_not_matter(tmp_path: Path) -> None:
     sessions = [
         session(str(n), ("positive", "negative", "skipped", None)[n % 4], document_ids=[f"d{n % 3}"]) for n in range(40)
     ]
-    for query in ("core__session_days", "metric__context_effectiveness", "metric__session_baseline"):
+    for query in ("core__session_figures", "metric__context_effectiveness", "metric__session_baseline"):
         found = [
             run_sql(tmp_path / f"{query}{way}", query, {"core__sessions": sessions[::way]}).to_dicts()
             for way in (1, -1)

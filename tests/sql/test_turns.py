@@ -41,13 +41,28 @@ def turns(folder: Path, *rows: Row, **params: Any) -> list[Row]:
 
 SCORES = [
     # validation, status -> satisfaction: seed 1's two tables, and C4 for an unknown outcome
-    ("APPROVE", "rejected", -1.0), ("APPROVE", "accepted", 1.0), ("APPROVE", "neutral", 0.5),
-    ("REVISE", "rejected", -1.0), ("REVISE", "accepted", 0.8), ("REVISE", "neutral", 0.3),
-    ("RETRY", "rejected", -1.0), ("RETRY", "accepted", 0.6), ("RETRY", "neutral", 0.1),
-    ("FAIL", "rejected", -1.0), ("FAIL", "accepted", 0.0), ("FAIL", "neutral", -0.5),
-    (None, "rejected", -1.0), (None, "accepted", 0.5), (None, "neutral", None),
-    ("SKIPPED", "accepted", 0.5), ("SKIPPED", "neutral", None), (" approve ", "neutral", 0.5), ("Fail", "neutral", -0.5),
-]  # fmt: skip
+    ("APPROVE", "rejected", -1.0),
+    ("APPROVE", "accepted", 1.0),
+    ("APPROVE", "neutral", 0.5),
+    ("REVISE", "rejected", -1.0),
+    ("REVISE", "accepted", 0.8),
+    ("REVISE", "neutral", 0.3),
+    ("RETRY", "rejected", -1.0),
+    ("RETRY", "accepted", 0.6),
+    ("RETRY", "neutral", 0.1),
+    ("FAIL", "rejected", -1.0),
+    ("FAIL", "accepted", 0.0),
+    ("FAIL", "neutral", -0.5),
+    (None, "rejected", -1.0),
+    (None, "accepted", 0.5),
+    (None, "neutral", None),
+    ("SKIPPED", "accepted", 0.5),
+    ("SKIPPED", "neutral", None),
+    (" approve ", "neutral", 0.5),
+    ("\tapprove", "neutral", 0.5),
+    ("\u00a0Approve\u2003\n", "neutral", 0.5),
+    ("Fail", "neutral", -0.5),
+]
 
 
 def test_satisfaction_is_the_outcome_and_what_the_user_said(tmp_path: Path) -> None:
@@ -60,11 +75,18 @@ def test_satisfaction_is_the_outcome_and_what_the_user_said(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("quality", "status", "ranking"),
     [
-        (0.85, "accepted", 0.71), (0.85, "neutral", 0.51), (0.85, "rejected", 0.11), (None, "accepted", 0.2),
-        (None, "neutral", 0.0), (None, "rejected", -0.4), (1.0, "accepted", 0.8), (0.0, "rejected", -0.4),
-        (1 / 3, "accepted", 0.4), (0.1234567, "neutral", 0.074074),
+        (0.85, "accepted", 0.71),
+        (0.85, "neutral", 0.51),
+        (0.85, "rejected", 0.11),
+        (None, "accepted", 0.2),
+        (None, "neutral", 0.0),
+        (None, "rejected", -0.4),
+        (1.0, "accepted", 0.8),
+        (0.0, "rejected", -0.4),
+        (1 / 3, "accepted", 0.4),
+        (0.1234567, "neutral", 0.074074),
     ],
-)  # fmt: skip
+)
 def test_ranking_is_06_of_quality_and_04_of_feedback(
     tmp_path: Path, quality: float | None, status: str, ranking: float
 ) -> None:
@@ -137,15 +159,26 @@ def test_strategies_rank_accepted_before_neutral_and_list_rejected_last(tmp_path
 
     def strategy(key: str, status: str, ranking: float, quality: float | None, summary: str | None = "search") -> Row:
         return {
-            "turn_key": key, "turn_number": next(numbers), "feedback_status": status, "is_reusable": status != "rejected",
-            "ranking_score": ranking, "quality_score": quality, "strategy_summary": summary,
-        }  # fmt: skip
+            "turn_key": key,
+            "turn_number": next(numbers),
+            "feedback_status": status,
+            "is_reusable": status != "rejected",
+            "ranking_score": ranking,
+            "quality_score": quality,
+            "strategy_summary": summary,
+        }
 
     rows = [
-        strategy("n2", "neutral", 0.54, 0.9), strategy("r1", "rejected", 0.9, 1.0), strategy("a3", "accepted", 0.3, None),
-        strategy("a2", "accepted", 0.3, 0.1), strategy("a1", "accepted", 0.3, 0.1), strategy("n1", "neutral", 0.6, 0.1),
-        strategy("a0", "accepted", 0.4, 0.0), strategy("x1", "accepted", 0.9, 1.0, None), strategy("x2", "accepted", 0.9, 1.0, "  "),
-    ]  # fmt: skip
+        strategy("n2", "neutral", 0.54, 0.9),
+        strategy("r1", "rejected", 0.9, 1.0),
+        strategy("a3", "accepted", 0.3, None),
+        strategy("a2", "accepted", 0.3, 0.1),
+        strategy("a1", "accepted", 0.3, 0.1),
+        strategy("n1", "neutral", 0.6, 0.1),
+        strategy("a0", "accepted", 0.4, 0.0),
+        strategy("x1", "accepted", 0.9, 1.0, None),
+        strategy("x2", "accepted", 0.9, 1.0, "  "),
+    ]
     found = run_sql(tmp_path, "core__strategies", {TURNS: rows})
     assert found["turn_key"].to_list() == ["a0", "a1", "a2", "a3", "n1", "n2", "r1"]
     assert found["rank"].to_list() == [1, 2, 3, 4, 5, 6, 7]
@@ -173,15 +206,27 @@ def test_turns_that_say_something_are_signals(tmp_path: Path) -> None:
     assert found[:2] == [
         common
         | {
-            "signal_id": "conversations:u1/1", "kind": "rejected", "subject_id": "u1/1", "session_id": "s1",
-            "occurred_at": at(3), "polarity": "negative", "confidence": 0.9, "weight": 0.9,
+            "signal_id": "conversations:u1/1",
+            "kind": "rejected",
+            "subject_id": "u1/1",
+            "session_id": "s1",
+            "occurred_at": at(3),
+            "polarity": "negative",
+            "confidence": 0.9,
+            "weight": 0.9,
         },
         common
         | {
-            "signal_id": "conversations:u1/2", "kind": "accepted", "subject_id": "u1/2", "session_id": None,
-            "occurred_at": at(2), "polarity": "positive", "confidence": 0.6, "weight": 0.6,
+            "signal_id": "conversations:u1/2",
+            "kind": "accepted",
+            "subject_id": "u1/2",
+            "session_id": None,
+            "occurred_at": at(2),
+            "polarity": "positive",
+            "confidence": 0.6,
+            "weight": 0.6,
         },
-    ]  # fmt: skip
+    ]
     assert [row["signal_id"] for row in found[2:]] == ["feedback:f1"]
 
 
@@ -195,9 +240,16 @@ def machine(folder: Path, rows: list[Row], references: list[Row] | None = None) 
 def followed(n: int, status: str, confidence: float, **more: Any) -> Row:
     """Turn n, of which turn n + 1 says this."""
     return {
-        "turn_key": f"u1/{n}", "turn_number": n, "occurred_at": at(600 - n), "next_turn_key": f"u1/{n + 1}",
-        "next_at": at(600 - n - 1), "feedback_status": status, "feedback_confidence": confidence, "reason": "because", **more,
-    }  # fmt: skip
+        "turn_key": f"u1/{n}",
+        "turn_number": n,
+        "occurred_at": at(600 - n),
+        "next_turn_key": f"u1/{n + 1}",
+        "next_at": at(600 - n - 1),
+        "feedback_status": status,
+        "feedback_confidence": confidence,
+        "reason": "because",
+        **more,
+    }
 
 
 def last(n: int, **more: Any) -> Row:
@@ -217,18 +269,29 @@ def target(message: int, rank: int, turn: int, score: float) -> Row:
 def test_the_gate_is_070(tmp_path: Path) -> None:
     """C6: a rejection or acceptance of at least 0.70; about the turn before, told by the message after it."""
     rows = [
-        followed(1, "rejected", 0.70), followed(2, "accepted", 0.699999), followed(3, "accepted", 0.7), followed(4, "neutral", 0.9),
+        followed(1, "rejected", 0.70),
+        followed(2, "accepted", 0.699999),
+        followed(3, "accepted", 0.7),
+        followed(4, "neutral", 0.9),
         last(5),
-    ]  # fmt: skip
+    ]
     found = machine(tmp_path, rows)
     assert [(row["message_turn_key"], row["target_turn_key"], row["kind"], row["confidence"]) for row in found] == [
         ("u1/2", "u1/1", "rejected", 0.7),
         ("u1/4", "u1/3", "accepted", 0.7),
     ]
     assert found[0] | {"kind": 0, "confidence": 0, "message_turn_key": 0, "target_turn_key": 0} == {
-        "message_turn_key": 0, "target_turn_key": 0, "target_kind": "last_turn", "kind": 0, "confidence": 0,
-        "reason": "because", "occurred_at": at(598), "user_id": "u1", "session_id": "s1", "targets": [],
-    }  # fmt: skip
+        "message_turn_key": 0,
+        "target_turn_key": 0,
+        "target_kind": "last_turn",
+        "kind": 0,
+        "confidence": 0,
+        "reason": "because",
+        "occurred_at": at(598),
+        "user_id": "u1",
+        "session_id": "s1",
+        "targets": [],
+    }
 
 
 def test_a_reference_is_about_the_best_target(tmp_path: Path) -> None:
@@ -254,17 +317,27 @@ def test_after_a_pause_a_reference_says_what_it_says_by_itself(tmp_path: Path) -
     """C6: whatever the gaps; without a reference, a target or enough confidence there is no signal."""
     said = {"said_status": "accepted", "said_confidence": 0.7, "said_reason": "thanks"}
     rows = [
-        last(1), last(2, refers_back=True, **said), last(3, refers_back=True, **(said | {"said_confidence": 0.69})),
-        last(4, refers_back=True, **(said | {"said_status": "neutral"})), last(5, refers_back=True, **said),
+        last(1),
+        last(2, refers_back=True, **said),
+        last(3, refers_back=True, **(said | {"said_confidence": 0.69})),
+        last(4, refers_back=True, **(said | {"said_status": "neutral"})),
+        last(5, refers_back=True, **said),
         last(6, **said),
-    ]  # fmt: skip
+    ]
     references = [target(message, 1, 1, 0.5) for message in (2, 3, 4)]
     (signal,) = machine(tmp_path, rows, references)
     assert signal == {
-        "message_turn_key": "u1/2", "target_turn_key": "u1/1", "target_kind": "reference", "kind": "accepted",
-        "confidence": 0.7, "reason": "thanks", "occurred_at": at(598), "user_id": "u1", "session_id": "s1",
+        "message_turn_key": "u1/2",
+        "target_turn_key": "u1/1",
+        "target_kind": "reference",
+        "kind": "accepted",
+        "confidence": 0.7,
+        "reason": "thanks",
+        "occurred_at": at(598),
+        "user_id": "u1",
+        "session_id": "s1",
         "targets": [{"turn_key": "u1/1", "score": 0.5}],
-    }  # fmt: skip
+    }
 
 
 def test_a_message_about_an_earlier_turn_says_nothing_of_the_last_one(tmp_path: Path) -> None:
@@ -286,35 +359,88 @@ def test_a_message_about_an_earlier_turn_says_nothing_of_the_last_one(tmp_path: 
 def test_a_day_of_turns(tmp_path: Path) -> None:
     """Counts, rates and means of two days, by hand; a day without a score has no mean."""
     rows: list[Row] = [
-        {"feedback_status": "rejected", "correction_type": "explicit", "satisfaction_score": -1.0, "consecutive_rejections": 1,
-         "source_status": "rejected", "is_disputed": False},
-        {"feedback_status": "rejected", "correction_type": "rephrased", "satisfaction_score": -1.0, "consecutive_rejections": 2,
-         "source_status": "neutral", "is_disputed": True},
-        {"feedback_status": "rejected", "correction_type": "abandonment", "satisfaction_score": -1.0, "consecutive_rejections": 3},
-        {"feedback_status": "accepted", "satisfaction_score": 0.8, "thread_id": "u1 / s2", "source_status": "rejected",
-         "is_disputed": True},
+        {
+            "feedback_status": "rejected",
+            "correction_type": "explicit",
+            "satisfaction_score": -1.0,
+            "consecutive_rejections": 1,
+            "source_status": "rejected",
+            "is_disputed": False,
+        },
+        {
+            "feedback_status": "rejected",
+            "correction_type": "rephrased",
+            "satisfaction_score": -1.0,
+            "consecutive_rejections": 2,
+            "source_status": "neutral",
+            "is_disputed": True,
+        },
+        {
+            "feedback_status": "rejected",
+            "correction_type": "abandonment",
+            "satisfaction_score": -1.0,
+            "consecutive_rejections": 3,
+        },
+        {
+            "feedback_status": "accepted",
+            "satisfaction_score": 0.8,
+            "thread_id": "u1 / s2",
+            "source_status": "rejected",
+            "is_disputed": True,
+        },
         {"feedback_status": "neutral", "satisfaction_score": 0.3, "thread_id": "u1 / s2"},
         {"feedback_status": "neutral", "thread_id": "u2 / s2"},
-        {"feedback_status": "rejected", "correction_type": "explicit", "satisfaction_score": -1.0, "consecutive_rejections": 2,
-         "thread_id": "u2 / s2"},
+        {
+            "feedback_status": "rejected",
+            "correction_type": "explicit",
+            "satisfaction_score": -1.0,
+            "consecutive_rejections": 2,
+            "thread_id": "u2 / s2",
+        },
         {"feedback_status": "neutral", "event_date": date(2026, 1, 30)},
-    ]  # fmt: skip
+    ]
     rows = [{"turn_key": f"u1/{n}", **row} for n, row in enumerate(rows)]
     found = run_sql(tmp_path, "metric__turn_daily", {TURNS: rows}).to_dicts()
     assert found == [
         {
-            "event_date": date(2026, 1, 30), "turn_count": 1, "session_count": 1, "rejected_count": 0, "accepted_count": 0,
-            "neutral_count": 1, "explicit_count": 0, "rephrased_count": 0, "abandonment_count": 0, "rejected_rate": 0.0,
-            "accepted_rate": 0.0, "mean_satisfaction": None, "satisfaction_count": 0, "repeated_rejection_sessions": 0,
-            "source_status_count": 0, "disputed_count": 0, "disputed_rate": None,
+            "event_date": date(2026, 1, 30),
+            "turn_count": 1,
+            "session_count": 1,
+            "rejected_count": 0,
+            "accepted_count": 0,
+            "neutral_count": 1,
+            "explicit_count": 0,
+            "rephrased_count": 0,
+            "abandonment_count": 0,
+            "rejected_rate": 0.0,
+            "accepted_rate": 0.0,
+            "mean_satisfaction": None,
+            "satisfaction_count": 0,
+            "repeated_rejection_sessions": 0,
+            "source_status_count": 0,
+            "disputed_count": 0,
+            "disputed_rate": None,
         },
         {
-            "event_date": DAY, "turn_count": 7, "session_count": 3, "rejected_count": 4, "accepted_count": 1, "neutral_count": 2,
-            "explicit_count": 2, "rephrased_count": 1, "abandonment_count": 1, "rejected_rate": 0.571429,
-            "accepted_rate": 0.142857, "mean_satisfaction": round(-2.9 / 6, 6), "satisfaction_count": 6,
-            "repeated_rejection_sessions": 2, "source_status_count": 3, "disputed_count": 2, "disputed_rate": 0.666667,
+            "event_date": DAY,
+            "turn_count": 7,
+            "session_count": 3,
+            "rejected_count": 4,
+            "accepted_count": 1,
+            "neutral_count": 2,
+            "explicit_count": 2,
+            "rephrased_count": 1,
+            "abandonment_count": 1,
+            "rejected_rate": 0.571429,
+            "accepted_rate": 0.142857,
+            "mean_satisfaction": round(-2.9 / 6, 6),
+            "satisfaction_count": 6,
+            "repeated_rejection_sessions": 2,
+            "source_status_count": 3,
+            "disputed_count": 2,
+            "disputed_rate": 0.666667,
         },
-    ]  # fmt: skip
+    ]
 
 
 # --- metric__detector_calibration -------------------------------------------------------------------------------------------------
@@ -398,9 +524,10 @@ def test_ratings_that_judge_nothing(tmp_path: Path, turn: Row, rating: Row) -> N
 def test_a_rating_judges_the_turn_it_names_else_the_nearest_before_it(tmp_path: Path) -> None:
     """The same question asked three times: by name the first, by time the second; the third came later."""
     turns = [
-        RIGHT | {"feedback_confidence": 0.6, "occurred_at": at(30)}, RIGHT | {"feedback_confidence": 0.75, "occurred_at": at(20)},
+        RIGHT | {"feedback_confidence": 0.6, "occurred_at": at(30)},
+        RIGHT | {"feedback_confidence": 0.75, "occurred_at": at(20)},
         RIGHT | {"feedback_confidence": 0.85, "occurred_at": at(10)},
-    ]  # fmt: skip
+    ]
     found = calibration(tmp_path, turns, [{"response_id": "turn_000001"}, {"occurred_at": at(15), "user_id": None}])
     assert [(row["confidence_decile"], row["judged_count"]) for row in found] == [(6, 1), (7, 1)]
 
@@ -418,6 +545,15 @@ def test_deciles_begin_with_their_tenth(tmp_path: Path) -> None:
     named = [{"response_id": f"turn_{n:06}"} for n in range(1, len(rows) + 1)]
     found = calibration(tmp_path, rows, named)
     assert {row["confidence_decile"]: row["judged_count"] for row in found} == {
-        0: 1, 1: 1, 2: 1, 3: 1, 4: 1, 5: 1, 6: 2, 7: 2, 8: 1, 9: 2,
-    }  # fmt: skip
+        0: 1,
+        1: 1,
+        2: 1,
+        3: 1,
+        4: 1,
+        5: 1,
+        6: 2,
+        7: 2,
+        8: 1,
+        9: 2,
+    }
     assert pl.DataFrame(found)["judged_count"].sum() == len(rows)

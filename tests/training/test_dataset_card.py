@@ -14,13 +14,17 @@ def entry(config: str, split: str | None, rows: int) -> dict[str, Any]:
     return {"format": config, "split": split, "rows": rows, "bytes": 1, "sha256": ""}
 
 
-def card(anonymised_rows: int) -> dict[str, Any]:
+def told(anonymised_rows: int = 5, **more: Any) -> dict[str, Any]:
+    """A manifest as far as the card looks at it."""
     files = {f"{config}_20260131.jsonl": entry(config, "train", 3) for config in FIELDS}
     files["cot_20260131.test.jsonl"] = entry("cot", "test", 1)
     for kind in ("jsonl", "parquet"):
         files[f"anonymized_feedback.{kind}"] = entry("anonymized_feedback", None, anonymised_rows)
-    told = {"release_date": "2026-01-31", "files": files, "anonymised": {"weeks": 2}}
-    return yaml.safe_load(dataset_card(told).split("---\n")[1])
+    return {"release_date": "2026-01-31", "files": files, "anonymised": {"weeks": 2}, **more}
+
+
+def card(anonymised_rows: int) -> dict[str, Any]:
+    return yaml.safe_load(dataset_card(told(anonymised_rows)).split("---\n")[1])
 
 
 def test_every_config_names_json_lines_with_rows() -> None:
@@ -58,3 +62,69 @@ def test_the_anonymised_fields_nest() -> None:
     assert {score["name"]: score["dtype"] for score in scores} == dict.fromkeys(
         ("accuracy", "completeness", "styleMatch"), "float64"
     )
+
+
+# --- what a person reads ---------------------------------------------------------------------------------------------
+
+FIGURES: dict[str, dict[str, Any]] = {
+    "cot": {
+        "split": {"test": 12, "train": 80, "validation": 8},
+        "tier": {"high": 90, "low": 10},
+        "source": {"distillation_cot": 100},
+        "domain": {"code": 100},
+        "language": {"de": 3, "unknown": 97},
+        "low_by_age": {"false": 100},
+        "prompt_tokens": {"p5": 1, "p50": 2, "p90": 3, "p95": 4, "p99": 5, "longest": 6},
+    },
+    "unpaired": {
+        "split": {"augmentation": 30, "test": 19, "train": 50},
+        "tier": {"low": 20, "standard": 69, "very_low": 10},
+        "source": {"feedback_rating": 99},
+        "domain": {"general": 99},
+        "label": {"false": 24, "true": 75},
+        "low_by_age": {"false": 74, "true": 25},
+    },
+}
+
+
+def body(**more: Any) -> str:
+    return dataset_card(told(figures=FIGURES, **more)).split("---\n", 2)[2]
+
+
+def test_it_says_what_there_is() -> None:
+    lines = body().splitlines()
+    assert "| `cot` | a question and a teacher's answer with its steps | SFT | 80 | 8 | 12 | 0 |" in lines
+    assert "| `unpaired` | one answer with a thumb, for KTO | KTO, and never SFT | 50 | 0 | 19 | 30 |" in lines
+    assert "| tier | cot | unpaired |" in lines and "| low | 10 | 20 |" in lines
+    assert "| language | cot | unpaired |" in lines and "| de | 3 | 0 |" in lines
+    assert "| `cot` | prompt and context, tokens | 1 | 2 | 3 | 4 | 5 | 6 |" in lines
+
+
+def test_it_warns() -> None:
+    """Of answers people disliked, of age, of unequal labels, of few evaluation records."""
+    text = body()
+    assert (
+        "Do not fine-tune on `unpaired` as if its answers were good (SFT): 24 of them are answers people rated down."
+        in text
+    )
+    assert "Of 40 records of a low tier 25 are so by age alone." in text
+    assert "`unpaired` has 75 answers rated up and 24 rated down." in text
+    assert "desirable_weight from 0.32 to 0.43." in text
+    assert "- `unpaired` has 19 evaluation records, fewer than 20: figures on them say little." in text
+    assert "`cot` has 20 evaluation records" not in text
+
+
+def test_masked_kinds_are_there_if_anything_was_masked() -> None:
+    assert "## Masked" not in body()
+    assert "| `email` | 12 |" in body(masked={"email": 12, "iban": 0}).splitlines()
+
+
+def test_rights_come_from_the_configuration() -> None:
+    assert "Licence: not stated (`licence` in the configuration)" in body()
+    words = {"licence": 'ours: "ask"\nfirst', "consent": "terms | 2025"}
+    said = dataset_card(told(figures=FIGURES, rights=words))
+    _, header, text = said.split("---\n", 2)
+    assert (yaml.safe_load(header)["license"], yaml.safe_load(header)["license_name"]) == ("other", words["licence"])
+    assert "Consent: terms \\| 2025" in text
+    known = dataset_card(told(rights={"licence": "cc-by-4.0"})).split("---\n")[1]
+    assert yaml.safe_load(known)["license"] == "cc-by-4.0"

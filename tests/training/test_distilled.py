@@ -7,7 +7,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.systems.distillation.record_texts import quality_score
+from dagster_project.systems.distillation.quality_score import quality_score
 
 SCHEMA = {
     "step_count": pl.Int64,

@@ -14,7 +14,7 @@ from dagster_project.contracts import TABLES
 from dagster_project.contracts.source_table import POLARS_TYPES
 from dagster_project.systems.feedback.keys import feedback_keys
 from dagster_project.systems.feedback.source import ENTRIES, canonical
-from dagster_project.training.release import json_lines
+from dagster_project.training.record_lines import json_lines
 
 SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
     "feedback_id": "f1",
@@ -32,9 +32,17 @@ SAMPLE: dict[str, Any] = dict.fromkeys(ENTRIES.columns) | {
     "domain": "code",
 }
 CANDIDATE: dict[str, Any] = {
-    "id": "0" * 16, "source": "feedback_correction", "quality_weight": 0.9, "base_weight": 0.95, "tier": "premium",
-    "origin_ids": ["f1"], "label": True, "partner_response": None, "votes_for": None, "votes_against": None,
-}  # fmt: skip
+    "id": "0" * 16,
+    "source": "feedback_correction",
+    "quality_weight": 0.9,
+    "base_weight": 0.95,
+    "tier": "premium",
+    "origin_ids": ["f1"],
+    "label": True,
+    "partner_response": None,
+    "votes_for": None,
+    "votes_against": None,
+}
 # T4, written out: what a trainer relies on.
 KEYS = {
     "instruction": ["instruction", "input", "output"],
@@ -42,7 +50,7 @@ KEYS = {
     "preference": ["prompt", "chosen", "rejected", "votes_for", "votes_against"],
     "unpaired": ["prompt", "completion", "label"],
 }
-COMMON_KEYS = ["context", "id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids"]
+COMMON_KEYS = ["context", "id", "content_id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids"]
 
 
 def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
@@ -59,6 +67,7 @@ def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
         entries.drop("quality_weight")
         .hstack(error_types)
         .hstack(more)
+        .with_columns(pl.lit("0123456789abcdef").alias("content_id"))
         .select(*FEEDBACK[format], context("conversation_context"), *IDENTITY[1:])
     )
     lines = rendered.select(*FIELDS[format], *IDENTITY).write_ndjson()
@@ -86,6 +95,7 @@ def test_the_sample_correction() -> None:
         ("error_type", "incomplete"),
         ("context", None),
         ("id", "0" * 16),
+        ("content_id", "0123456789abcdef"),
         ("source", "feedback_correction"),
         ("quality_weight", 0.9),
         ("base_weight", 0.95),
@@ -139,19 +149,27 @@ def test_the_other_formats() -> None:
     query, answer = SAMPLE["original_query"], SAMPLE["original_response"]
     (instruction,) = records("instruction", {})
     assert {name: instruction[name] for name in KEYS["instruction"]} == {
-        "instruction": query, "input": "", "output": answer,
-    }  # fmt: skip
+        "instruction": query,
+        "input": "",
+        "output": answer,
+    }
     chosen = {"feedback_preference": SAMPLE["preferred_response"], "feedback_correction_pair": SAMPLE["correction"]}
     for source, text in chosen.items():
         (pair,) = records("preference", {"source": source, "votes_for": 2, "votes_against": 1})
         assert {name: pair[name] for name in KEYS["preference"]} == {
-            "prompt": query, "chosen": text, "rejected": answer, "votes_for": 2, "votes_against": 1,
-        }  # fmt: skip
+            "prompt": query,
+            "chosen": text,
+            "rejected": answer,
+            "votes_for": 2,
+            "votes_against": 1,
+        }
     for label in (True, False):
         (unpaired,) = records("unpaired", {"label": label})
         assert {name: unpaired[name] for name in KEYS["unpaired"]} == {
-            "prompt": query, "completion": answer, "label": label,
-        }  # fmt: skip
+            "prompt": query,
+            "completion": answer,
+            "label": label,
+        }
 
 
 @pytest.mark.parametrize("format", KEYS)
@@ -166,10 +184,15 @@ def test_keys_and_their_order(format: str) -> None:
 @pytest.mark.parametrize(
     ("context", "expected"),
     [
-        (None, None), ("", None), ("  ", None), ("\n\t", None), ("\u00a0\u3000", None), ("Before.", "Before."),
+        (None, None),
+        ("", None),
+        ("  ", None),
+        ("\n\t", None),
+        ("\u00a0\u3000", None),
+        ("Before.", "Before."),
         (" Before.\n", " Before.\n"),
     ],
-)  # fmt: skip
+)
 def test_contexts(context: str | None, expected: str | None) -> None:
     """F6, T4: a context leaves as it is; without a word it is null."""
     for format in KEYS:
@@ -193,8 +216,12 @@ def test_a_distilled_answer(format: str) -> None:
 def test_a_distilled_pair() -> None:
     """D7, seed 2 format 3."""
     assert distilled("preference") == {
-        "prompt": "What is 2 + 2?", "chosen": "4.", "rejected": "5", "votes_for": None, "votes_against": None,
-    }  # fmt: skip
+        "prompt": "What is 2 + 2?",
+        "chosen": "4.",
+        "rejected": "5",
+        "votes_for": None,
+        "votes_against": None,
+    }
 
 
 @pytest.mark.parametrize(

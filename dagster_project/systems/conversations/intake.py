@@ -7,27 +7,31 @@ import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.similarity import load_model
-from dagster_project.contracts import TABLES
+from dagster_project.config import OF_A_RUN
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.engines.stored_tables import store_days
-from dagster_project.errors import GristmillError
-from dagster_project.intake.days import DatedTable, OpenFile
-from dagster_project.intake.raw_tables import Account, DatedIntake, unknown_words
+from dagster_project.intake.dated_tables import DatedIntake
+from dagster_project.intake.day_reading import DatedTable
+from dagster_project.intake.open_files import OpenFile, check_has_any
+from dagster_project.intake.whole_tables import as_it_is
 from dagster_project.lake import parquet
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.run.source_tables import made_by_day
 from dagster_project.systems.conversations import schema as schemas
 from dagster_project.systems.conversations import source as conversations
+from dagster_project.systems.conversations.columns import FEEDBACK_STATUSES
+from dagster_project.systems.conversations.tables import TABLES
 from dagster_project.systems.conversations.turn_folders import TURN_FOLDER
 from dagster_project.systems.conversations.turn_texts import NUMBERS_TOGETHER, TurnTexts, days_near, number_groups
 
-VOCABULARIES = {"validation_outcome": conversations.OUTCOMES, "user_feedback_status": conversations.STATUSES}
+VOCABULARIES = {"validation_outcome": conversations.OUTCOMES, "user_feedback_status": FEEDBACK_STATUSES}
 
 
-def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
+def read_by_day(run: MillRun, asset: str) -> list[Made]:
     """One dated table of the system."""
     spec = conversations.DATED[asset]
-    check_is_conversations(run)
-    if run.files_with(spec) and run.config.similarity_model != "wordllama":
+    check_has_any(run.files(spec.system), conversations.DATED.values())
+    if run.files_with(spec) and run.config.similarity_model != OF_A_RUN["similarity_model"].default:
         load_model(run.config.similarity_model)  # a mistake in it is told before anything is read
     texts = {file.label: conversations.texts_beside(file.database, spec) for file in run.files_with(spec)}
 
@@ -35,12 +39,8 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
         rows = conversations.without_blanks(rows, spec, file.database)
         return conversations.canonical(rows, spec, texts[file.label], _key_file(file, spec))
 
-    def store_kept(rows: pl.DataFrame) -> None:
-        store_days(run.lake, asset, rows)
-        run.report(asset, rows.height)
-
-    table = DatedTable(spec, canonical, schemas.DATED[asset], conversations.REWRITTEN)
-    work = DatedIntake(run, asset, table, store_kept, code_identity(__name__))
+    table = DatedTable(spec, canonical, schemas.DATED[asset], conversations.REWRITTEN, vocabularies=VOCABULARIES)
+    work = DatedIntake(run, asset, table, {asset: as_it_is}, code_identity(__name__))
     stored = run.lake.catalog.sources.get(asset, {})
     before, unreadable = stored.get("beside", {}), stored.get("unreadable_lines", {})
     held = {label: before[label] for label in run.missing_of("conversations") if label in before}  # as they were (G13)
@@ -50,16 +50,9 @@ def bring_conversations_up_to_date(run: MillRun, asset: str) -> Account:
     stored["beside"] = before if run.choice.days and before else beside  # days that were not asked for are not read
     lines = {label: unreadable[label] for label in held if label in unreadable} | _unreadable_lines(unreadable, texts)
     stored["unreadable_lines"] = unreadable = dict(sorted(lines.items()))
-    published = run.lake.published.sources.get(asset, {})
-    known = published.get("unknown_words")
-    is_other = work.is_stale or account.changed_days or published.get("unreadable_lines") != unreadable
-    if is_other or known is None:
-        known = unknown_words(run, asset, VOCABULARIES)
-        count = sum(sum(lines.values()) for lines in unreadable.values())
-        known |= {"transcripts=unreadable line": count} if count else {}
-    stored["unknown_words"] = account.unknown_words = known
-    run.accounts[asset] = account
-    return account
+    if count := sum(sum(lines.values()) for lines in unreadable.values()):
+        account.unknown_words = {**account.unknown_words, "transcripts=unreadable line": count}
+    return made_by_day(run, asset, account)
 
 
 def _key_file(file: OpenFile, spec: TableSpec) -> str:
@@ -101,11 +94,3 @@ def _days_with_other_texts(
         is_meant = pl.any_horizontal((number // NUMBERS_TOGETHER).is_in(groups) for number in numbers)
         days |= set(rows.filter(is_meant).select(pl.col("event_date").unique()).collect()["event_date"].to_list())
     return days
-
-
-def check_is_conversations(run: MillRun) -> None:
-    """Either generation may be absent, but a file without both is not what it is configured to be."""
-    names = [spec.name for spec in conversations.DATED.values()]
-    for file in run.files("conversations"):
-        if not file.database.tables & set(names):
-            raise GristmillError(f"{file.database.path} has neither a table 'turns' nor a table 'turn_index'")

@@ -1,5 +1,6 @@
 """What a user may ask about turns without running anything: why one counts as rejected, accepted or neutral. Reads only."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
@@ -17,9 +18,10 @@ SHOWN = tuple(
 )
 
 
-def stories(lake: Lake, wanted: str) -> list[dict[str, Any]]:
-    """A turn by its key, or every user's turn of that id (turn_000012)."""
-    rows = where(lake, "core__turns", (pl.col("turn_key") == wanted) | (pl.col("turn_id") == wanted)).sort("turn_key")
+def stories(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Turns by their keys, or every user's turn of an id (turn_000012)."""
+    is_meant = pl.col("turn_key").is_in(ids) | pl.col("turn_id").is_in(ids)
+    rows = where(lake, "core__turns", is_meant).sort("turn_key")
     return [_story(lake, row) for row in rows.rows(named=True)]
 
 

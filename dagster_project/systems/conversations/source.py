@@ -19,7 +19,6 @@ from dagster_project.databases.sqlite import SqliteDatabase
 from dagster_project.systems.conversations.turn_folders import FROM_METADATA
 from dagster_project.systems.conversations.turn_texts import UNKNOWN_IDS, TurnTexts
 
-STATUSES = ("rejected", "accepted", "neutral")
 OUTCOMES = ("approve", "revise", "retry", "fail")
 # The source's words for how a user rejected an answer begin like ours: explicit_correction, rephrased_query, abandoned (C3).
 CORRECTION_TYPES = {"explicit": "explicit", "rephras": "rephrased", "abandon": "abandonment"}
@@ -50,7 +49,7 @@ def dated_by_metadata(database: SourceDatabase, spec: TableSpec, rowids: Sequenc
 
 
 def without_blanks(rows: pl.DataFrame, spec: TableSpec, database: SourceDatabase) -> pl.DataFrame:
-    """'' in any column of this system is null: in a column of numbers it is no wrong type either (sources.md)."""
+    """'' in any column of this system is null: in a column of numbers it is no wrong type either (seed 1)."""
     numbers = [column for column, kind in spec.columns.items() if kind in ("integer", "real", "time")]
     blamed = [f"wrong_type:{column}" for column in numbers]
     is_blamed = pl.col("problems").list.eval(pl.element().is_in(blamed)).list.any()

@@ -1,4 +1,4 @@
-"""Turn folders: which there are below a database's folder, and what one holds (sources.md, conversations).
+"""Turn folders: which there are below a database's folder, and what one holds (`docs/sources/1-conversations.md`).
 
 `context.md` has the query in its section "## 0. User Query", `response.md` the answer, `metadata.json` times, scores and the
 source's own feedback in several shapes. Links are not followed: they may lead elsewhere.

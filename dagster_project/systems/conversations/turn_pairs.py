@@ -6,7 +6,6 @@ again when that changes. Nothing else of another day is looked at.
 
 import hashlib
 import json
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, time, timedelta
 
 import polars as pl
@@ -15,13 +14,16 @@ from dagster_project.code_identity import code_identity
 from dagster_project.columns.similarity import TextModel, load_model, similarities
 from dagster_project.columns.text_keys import has_text, prompt_keys
 from dagster_project.columns.words import word
-from dagster_project.contracts import TABLES
-from dagster_project.engines.stored_tables import store_days
+from dagster_project.config import OF_A_RUN
+from dagster_project.engines.kept_days import KeptDays, grouped
 from dagster_project.lake import parquet
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.conversations.columns import FEEDBACK_STATUSES
 from dagster_project.systems.conversations.implicit import detect
 from dagster_project.systems.conversations.references import refers_back
-from dagster_project.systems.conversations.source import DATED, STATUSES, known_id
+from dagster_project.systems.conversations.source import DATED, known_id
+from dagster_project.systems.conversations.tables import TABLES
 
 TABLE = "core__turn_pairs"
 NEW, OLD = "raw_conversations__turns", "raw_conversations__turn_index"
@@ -37,30 +39,27 @@ COLUMNS = tuple(
 )
 
 
-def bring_turn_pairs_up_to_date(run: MillRun) -> int:
-    """Make the days that are not current; returns how many turns were judged again."""
-    lake, prefix = run.lake, f"{TABLE}/"
+def make_turn_pairs(run: MillRun) -> list[Made]:
+    """Judge the turns of the days that are not current."""
     copies = _copies(run)
-    wanted = _made_from(run, copies)
-    for day in [key.removeprefix(prefix) for key in lake.catalog.inputs if key.startswith(prefix)]:
-        if day not in wanted:
-            lake.drop(TABLE, f"event_date={day}")
-            del lake.catalog.inputs[prefix + day]
-    stale = [day for day, inputs in wanted.items() if lake.catalog.inputs.get(prefix + day) != inputs]
+    kept = KeptDays(run.lake, TABLE, _made_from(run, copies))
     made = 0
-    model = load_model(run.config.similarity_model) if stale else None
-    for days in _groups(run, stale):
+    model = load_model(run.config.similarity_model) if kept.stale else None
+
+    def turns_on(day: date) -> int:
+        files = (run.lake.partitions(table).get(f"event_date={day}") for table in DATED)
+        return sum(file.rows for file in files if file)
+
+    # some thousand turns together, so that a text is embedded once and memory stays bounded
+    for days in grouped(kept.stale, turns_on, GROUP_TURNS):
         assert model is not None
         turns = _turns(run, days, copies)
         judged = judge(turns, run.as_of, model, run.config.similarity_threshold, run.config.split_key)
         rows = judged.filter(pl.col("event_date").is_in(days)).sort("event_date", "turn_key")
-        store_days(lake, TABLE, rows)
-        for day in set(days) - set(rows["event_date"]):  # every turn of it is at or after as_of
-            lake.drop(TABLE, f"event_date={day}")
-        lake.catalog.inputs |= {f"{prefix}{day}": wanted[str(day)] for day in days}
+        kept.store(days, rows)  # of a day may be none: every turn of it is at or after as_of
         made += rows.height
         run.report(TABLE, rows.height)
-    return made
+    return [Made(TABLE, is_current=made == 0, told={"made_again": made})]
 
 
 def _copies(run: MillRun) -> pl.DataFrame:
@@ -94,7 +93,7 @@ def _made_from(run: MillRun, copies: pl.DataFrame) -> dict[str, str]:
     if not days:
         return {}
     settings = [run.config.similarity_threshold, run.config.split_key, load_model(run.config.similarity_model).name]
-    decided = [code_identity(__name__), TABLES[TABLE].layout, settings]
+    decided = [code_identity(__name__), TABLES[TABLE].digest, settings]
     left_out = {str(day): keys for day, keys in copies.group_by("event_date").agg("turn_key").iter_rows()}
     found = {}
     for day in days:
@@ -105,21 +104,6 @@ def _made_from(run: MillRun, copies: pl.DataFrame) -> dict[str, str]:
         horizon = min(run.as_of, datetime.combine(following, time(), UTC) + SESSION_GAP)
         found[day] = hashlib.sha256(json.dumps([decided, used, str(horizon)]).encode()).hexdigest()
     return found
-
-
-def _groups(run: MillRun, stale: list[str]) -> Iterator[list[date]]:
-    """Stale days, some thousand turns together, so that a text is embedded once and memory stays bounded."""
-    group: list[date] = []
-    rows = 0
-    for day in stale:
-        group.append(date.fromisoformat(day))
-        files = (run.lake.partitions(table).get(f"event_date={day}") for table in DATED)
-        rows += sum(file.rows for file in files if file)
-        if rows >= GROUP_TURNS:
-            yield group
-            group, rows = [], 0
-    if group:
-        yield group
 
 
 def _turns(run: MillRun, days: list[date], copies: pl.DataFrame) -> pl.DataFrame:
@@ -140,7 +124,11 @@ def _turns(run: MillRun, days: list[date], copies: pl.DataFrame) -> pl.DataFrame
 
 
 def judge(
-    turns: pl.DataFrame, as_of: datetime, model: TextModel, threshold: float, split_key: str = "gristmill"
+    turns: pl.DataFrame,
+    as_of: datetime,
+    model: TextModel,
+    threshold: float,
+    split_key: str = OF_A_RUN["split_key"].default,
 ) -> pl.DataFrame:
     """Every turn with the one that follows it and what that says (C1, C2). Columns as in core__turn_pairs."""
     turns = turns.with_columns(known_id("user_id"), known_id("session_id"))
@@ -172,11 +160,25 @@ def judge(
         pl.lit(NEUTRAL_CONFIDENCE).alias("feedback_confidence_found"),
         pl.lit(None, dtype=pl.String).alias("correction_type"),
         pl.lit(None, dtype=pl.Float64).alias("similarity"),
+        pl.lit(refers_back(turns["query"])).alias("refers_back"),
     ).with_row_index("place")
-    judged = _judged_pairs(turns.filter(pl.col("next_has_text").fill_null(False)), model, threshold)
+    pairs, pointing = turns.filter(pl.col("next_has_text").fill_null(False)), turns.filter("refers_back")
+    alike = similarities(pairs["query"], pairs["next_message"], model)
+    # a call of the detector costs the same for a row as for thousands: both questions in one
+    said = detect(pl.concat([_as_answers(pairs, alike), _by_themselves(pointing)]), threshold)
+    of_the_last = said.head(pairs.height).rename({"feedback_confidence": "feedback_confidence_found"})
+    of_an_earlier = said.slice(pairs.height).select(
+        pl.col("feedback_status").alias("said_status"),
+        pl.col("feedback_confidence").alias("said_confidence"),
+        pl.col("reason").alias("said_reason"),
+    )
+    judged = pairs.select("place").hstack(of_the_last).with_columns(alike.alias("similarity"))
     turns = turns.update(judged, on="place", maintain_order="left")
-    return _with_references(turns).with_columns(
-        pl.when(word("user_feedback_status").is_in(STATUSES)).then(word("user_feedback_status")).alias("source_status"),
+    turns = turns.join(pointing.select("place").hstack(of_an_earlier), on="place", how="left", maintain_order="left")
+    return turns.with_columns(
+        pl.when(word("user_feedback_status").is_in(FEEDBACK_STATUSES))
+        .then(word("user_feedback_status"))
+        .alias("source_status"),
         pl.col("feedback_confidence").alias("source_confidence"),
         pl.col("feedback_confidence_found").alias("feedback_confidence"),
     )
@@ -189,40 +191,26 @@ def _thread() -> pl.Expr:
     return pl.concat_str(pl.coalesce(user, pl.concat_str(pl.lit("file:"), "source_file")), pl.lit(" / "), session)
 
 
-def _judged_pairs(pairs: pl.DataFrame, model: TextModel, threshold: float) -> pl.DataFrame:
-    alike = similarities(pairs["query"], pairs["next_message"], model)
-    said = detect(
-        pairs.select(
-            pl.col("query").fill_null("").alias("prev_query"),
-            pl.col("response").alias("prev_response"),
-            "next_message",
-            alike.alias("similarity"),
-            pl.col("intent").alias("prev_intent"),
-            "next_intent",
-        ),
-        threshold,
+def _as_answers(pairs: pl.DataFrame, alike: pl.Series) -> pl.DataFrame:
+    """Messages as the detector sees them: each after the turn before it."""
+    return pairs.select(
+        pl.col("query").fill_null("").alias("prev_query"),
+        pl.col("response").alias("prev_response"),
+        "next_message",
+        alike.alias("similarity"),
+        pl.col("intent").alias("prev_intent"),
+        "next_intent",
     )
-    said = said.rename({"feedback_confidence": "feedback_confidence_found"})
-    return pairs.select("place").hstack(said).with_columns(alike.alias("similarity"))
 
 
-def _with_references(turns: pl.DataFrame) -> pl.DataFrame:
-    """Whether a turn's own message points at an earlier turn, and what it says by itself (C6)."""
-    turns = turns.with_columns(refers_back(turns["query"]).alias("refers_back"))
-    pointing = turns.filter("refers_back")
+def _by_themselves(pointing: pl.DataFrame) -> pl.DataFrame:
+    """The same of messages that point at an earlier turn (C6): the turn before them is not what they are about."""
     nothing = pl.lit(None, dtype=pl.String)
-    said = detect(
-        pointing.select(
-            pl.lit("").alias("prev_query"),
-            nothing.alias("prev_response"),
-            pl.col("query").alias("next_message"),
-            pl.lit(None, dtype=pl.Float64).alias("similarity"),
-            nothing.alias("prev_intent"),
-            nothing.alias("next_intent"),
-        )
-    ).select(
-        pl.col("feedback_status").alias("said_status"),
-        pl.col("feedback_confidence").alias("said_confidence"),
-        pl.col("reason").alias("said_reason"),
+    return pointing.select(
+        pl.lit("").alias("prev_query"),
+        nothing.alias("prev_response"),
+        pl.col("query").alias("next_message"),
+        pl.lit(None, dtype=pl.Float64).alias("similarity"),
+        nothing.alias("prev_intent"),
+        nothing.alias("next_intent"),
     )
-    return turns.join(pointing.select("place").hstack(said), on="place", how="left", maintain_order="left")

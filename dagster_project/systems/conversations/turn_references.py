@@ -5,49 +5,40 @@ Only threads with such a message are looked at. A day is made again if the texts
 
 import hashlib
 import json
-from datetime import date, timedelta
+from datetime import timedelta
 
 import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.similarity import load_model
-from dagster_project.contracts import TABLES
-from dagster_project.engines.stored_tables import store_days
+from dagster_project.engines.kept_days import KeptDays
+from dagster_project.engines.stored_tables import shaped
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.conversations.references import best_targets
 from dagster_project.systems.conversations.source import DATED
+from dagster_project.systems.conversations.tables import TABLES
 from dagster_project.systems.conversations.turn_pairs import SESSION_GAP
 
 TABLE, PAIRS = "core__turn_references", "core__turn_pairs"
 REACH = timedelta(days=365)
 
 
-def bring_references_up_to_date(run: MillRun) -> int:
-    """Make the days that are not current; returns how many references were looked up again."""
-    lake, prefix = run.lake, f"{TABLE}/"
-    turns = _threads_with_references(lake)
-    wanted = _made_from(run, turns)
-    for day in [key.removeprefix(prefix) for key in lake.catalog.inputs if key.startswith(prefix)]:
-        if day not in wanted:
-            lake.drop(TABLE, f"event_date={day}")
-            del lake.catalog.inputs[prefix + day]
-    stale = [date.fromisoformat(day) for day, made in wanted.items() if lake.catalog.inputs.get(prefix + day) != made]
-    made, found = 0, []
-    for day in stale:
+def make_turn_references(run: MillRun) -> list[Made]:
+    """Look up the references of the days that are not current."""
+    turns = _threads_with_references(run.lake)
+    kept = KeptDays(run.lake, TABLE, _made_from(run, turns))
+    made, found = 0, [TABLES[TABLE].empty()]
+    for day in kept.stale:
         references = turns.filter((pl.col("event_date") == day) & pl.col("refers_back"))
         rows = _found(run, references, turns).with_columns(pl.lit(day).alias("event_date"))
-        if rows.height:
-            found.append(rows)
-        else:
-            lake.drop(TABLE, f"event_date={day}")
-        lake.catalog.inputs[f"{prefix}{day}"] = wanted[str(day)]
+        found.append(shaped(TABLE, rows))
         made += references.height
-    if found:
-        store_days(lake, TABLE, pl.concat(found))
+    kept.store(kept.stale, pl.concat(found))
     run.report(TABLE, made)
-    return made
+    return [Made(TABLE, is_current=made == 0, told={"made_again": made})]
 
 
 def _threads_with_references(lake: Lake) -> pl.DataFrame:
@@ -68,7 +59,7 @@ def _made_from(run: MillRun, turns: pl.DataFrame) -> dict[str, str]:
     references = turns.filter("refers_back")
     if references.is_empty():
         return {}
-    decided = [code_identity(__name__), TABLES[TABLE].layout, load_model(run.config.similarity_model).name]
+    decided = [code_identity(__name__), TABLES[TABLE].digest, load_model(run.config.similarity_model).name]
     histories = turns.select(
         "thread_id",
         "occurred_at",

@@ -1,4 +1,4 @@
-"""The texts of turns that lie beside their database: transcripts by day, and a folder a turn (sources.md, conversations).
+"""The texts of turns that lie beside their database: transcripts by day, and a folder a turn (`docs/sources/1-conversations.md`).
 
 `transcripts/YYYYMMDD.jsonl` has queries. A turn's folder, `turn_NNNNNN/`, has `context.md` (section "## 0. User Query"),
 `response.md` and `metadata.json`. It is the one the transcript or the row names; else one below a folder named like the
@@ -16,7 +16,6 @@ from pathlib import Path, PurePosixPath
 import polars as pl
 
 from dagster_project.columns.instants import instant
-from dagster_project.run.nothing_new import LOOKS_BESIDE
 from dagster_project.systems.conversations.transcripts import INDEX, TEXTS, index_of, texts_of
 from dagster_project.systems.conversations.turn_folders import (
     DEPTH,
@@ -261,8 +260,6 @@ def number_groups(names: Iterable[str]) -> list[int]:
     return sorted({int(name.split(" ")[1]) for name in names if name.startswith(("folders ", "shared "))})
 
 
-def _look_beside(database: Path) -> str:
+def look_beside(database: Path) -> str:
+    """How all of it looks now, for whoever wants to know whether anything changed (system.toml names it)."""
     return json.dumps(TurnTexts(database.parent).digests(), sort_keys=True)
-
-
-LOOKS_BESIDE["conversations"] = _look_beside

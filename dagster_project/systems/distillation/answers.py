@@ -6,8 +6,8 @@ only if one of the source rows behind its examples, or the code, changed (G12). 
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
-from datetime import date, datetime
+from collections.abc import Sequence
+from datetime import datetime
 
 import polars as pl
 
@@ -16,21 +16,24 @@ from dagster_project.columns.content_hashes import content_hashes
 from dagster_project.columns.edit_distance import edit_changes
 from dagster_project.columns.instants import instant
 from dagster_project.columns.json_columns import counts_of, lengths, string_items
+from dagster_project.columns.right_attempt import is_right_attempt
 from dagster_project.columns.rounding import rounded
-from dagster_project.columns.text_keys import SPACES, has_text, normal_answers, thread_keys
+from dagster_project.columns.spaces import SPACES
+from dagster_project.columns.text_keys import has_text, normal_answers, thread_keys
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
-from dagster_project.columns.words import known_or, word
-from dagster_project.contracts import TABLES
+from dagster_project.columns.words import filled, known_or, word
 from dagster_project.engines import reading
-from dagster_project.engines.stored_tables import store_days
+from dagster_project.engines.kept_days import KeptDays, grouped
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.flags import answer_flags
 from dagster_project.systems.distillation.interaction_keys import rebuilt_response
+from dagster_project.systems.distillation.quality_score import MIN_STEPS, quality_score
 from dagster_project.systems.distillation.reasoning import extract_reasoning
-from dagster_project.systems.distillation.record_texts import MIN_STEPS, quality_score
+from dagster_project.systems.distillation.tables import TABLES
 
 TABLE, SOURCES = "core__distilled_answers", "core__distillation_sources"
 RAW = "raw_distillation__"
@@ -55,29 +58,20 @@ MERGED: dict[str, type[pl.DataType]] = {
 }
 
 
-def bring_distilled_answers_up_to_date(run: MillRun) -> int:
-    """Make the days that are not current; returns how many examples were made again."""
+def make_distilled_answers(run: MillRun) -> list[Made]:
+    """Merge and judge the examples of the days that are not current."""
     lake = run.lake
     sources = parquet.read(lake.files(SOURCES))
-    wanted = _made_from(run, sources)
-    prefix = f"{TABLE}/"
-    for day in [key.removeprefix(prefix) for key in lake.catalog.inputs if key.startswith(prefix)]:
-        if day not in wanted:
-            lake.drop(TABLE, f"event_date={day}")
-            del lake.catalog.inputs[prefix + day]
-    stale = [
-        day
-        for day, inputs in wanted.items()
-        if lake.catalog.inputs.get(prefix + day) != inputs or f"event_date={day}" not in lake.partitions(TABLE)
-    ]
+    kept = KeptDays(lake, TABLE, _made_from(run, sources))
+    counts = dict(sources.filter(pl.col("place") == 1).group_by("example_date").len().iter_rows())
     made = 0
-    for days in _groups(sources, stale):
+    for days in grouped(kept.stale, counts.__getitem__, GROUP_EXAMPLES):
         mine = sources.filter(pl.col("example_date").is_in(days))
-        store_days(lake, TABLE, judged(merged(lake, mine, as_of=run.as_of)).sort("event_date", "example_id"))
-        made += mine["example_id"].n_unique()
-        run.report(TABLE, mine["example_id"].n_unique())
-        lake.catalog.inputs |= {f"{prefix}{day}": wanted[str(day)] for day in days}
-    return made
+        kept.store(days, judged(merged(lake, mine, as_of=run.as_of)).sort("event_date", "example_id"))
+        examples = mine["example_id"].n_unique()
+        made += examples
+        run.report(TABLE, examples)
+    return [Made(TABLE, is_current=made == 0, told={"made_again": made})]
 
 
 def _made_from(run: MillRun, sources: pl.DataFrame) -> dict[str, str]:
@@ -87,7 +81,7 @@ def _made_from(run: MillRun, sources: pl.DataFrame) -> dict[str, str]:
         for table in distillation.DATED
         for partition, version in run.lake.versions(table)
     }
-    code = f"{code_identity(__name__)} {run.config.split_key} {TABLES[TABLE].layout}"
+    code = f"{code_identity(__name__)} {run.config.split_key} {TABLES[TABLE].digest}"
     listed = sources.select(
         "example_date",
         "table",
@@ -105,21 +99,6 @@ def _made_from(run: MillRun, sources: pl.DataFrame) -> dict[str, str]:
         used = [(f["table"], str(f["event_date"]), versions[RAW + f["table"], str(f["event_date"])]) for f in files]
         found[str(day)] = hashlib.sha256(json.dumps([code, beside, used, rows]).encode()).hexdigest()
     return found
-
-
-def _groups(sources: pl.DataFrame, stale: list[str]) -> Iterator[list[date]]:
-    """Stale days, about GROUP_EXAMPLES together."""
-    counts = dict(sources.filter(pl.col("place") == 1).group_by("example_date").len().iter_rows())
-    group: list[date] = []
-    rows = 0
-    for day in map(date.fromisoformat, stale):
-        group.append(day)
-        rows += counts[day]
-        if rows >= GROUP_EXAMPLES:
-            yield group
-            group, rows = [], 0
-    if group:
-        yield group
 
 
 def merged(
@@ -170,7 +149,7 @@ def _with_common_columns(rows: pl.DataFrame, table: str) -> pl.DataFrame:
         ("response", "good_response"), "claude_response"
     )
     rows = rows.rename({old: new for old, new in names.items() if old in rows.columns})
-    is_machine = pl.col("reviewer_notes").str.strip_chars_start(SPACES).str.starts_with("AUTO-").fill_null(False)
+    is_machine = is_machine_review(pl.col("reviewer_notes"))
     review = {
         "distillation_examples": pl.when(is_machine).then(0).otherwise("human_reviewed"),
         "examples": pl.when(is_machine | (pl.col("human_reviewed") == 0))
@@ -184,6 +163,11 @@ def _with_common_columns(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     return rows.with_columns(pl.lit(None, dtype=kind).alias(c) for c, kind in absent.items()).select(
         "id", "table", "occurred_at", "event_date", "prompt_key", "split", *known
     )
+
+
+def is_machine_review(notes: pl.Expr) -> pl.Expr:
+    """Whether a review is a machine's, which does not count (D6)."""
+    return notes.str.strip_chars_start(SPACES).str.starts_with("AUTO-").fill_null(False)
 
 
 def _with_patterns_and_corrections(lake: Lake, rows: pl.DataFrame, as_of: datetime | None) -> pl.DataFrame:
@@ -205,7 +189,7 @@ def _with_patterns_and_corrections(lake: Lake, rows: pl.DataFrame, as_of: dateti
 
 def _filled(column: str) -> pl.Expr:
     """The value, null for a blank text."""
-    return pl.col(column) if column == "complexity" else pl.when(has_text(column)).then(column).alias(column)
+    return pl.col(column) if column == "complexity" else filled(column).alias(column)
 
 
 def _corrections(fixes: pl.DataFrame) -> pl.DataFrame:
@@ -344,6 +328,7 @@ def _finished(rows: pl.DataFrame) -> pl.DataFrame:
         pl.when(changes["is_too_long"]).then(pl.lit("too_long")).alias("edit_distance_mark"),
         # D7, T1: under 5 %, on the exact counts; what is too long to compare counts as changed
         (changes["changed"] * 20 < changes["total"]).fill_null(False).alias("is_hardly_changed"),
+        is_right_attempt(rows["attempt"], rows["claude_response"], rows["corrections"]).alias("is_right_attempt"),
         talks_of_unseen_attempt(rows["claude_response"], prompts).alias("is_unseen_attempt"),
         (pl.col("has_no_success") & pl.col("is_rebuilt")).alias("is_failed"),
         "extracted",

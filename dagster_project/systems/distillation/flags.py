@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from dagster_project.columns.text_keys import SPACES
+from dagster_project.columns.spaces import SPACES
 
 QUALITY_FLAGS = (
     "repetition",

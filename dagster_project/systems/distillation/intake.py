@@ -5,12 +5,14 @@ from functools import partial
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.engines.stored_tables import store_days
-from dagster_project.errors import GristmillError
-from dagster_project.intake.days import DatedTable, OpenFile
+from dagster_project.intake.dated_tables import DatedIntake
+from dagster_project.intake.day_reading import DatedTable
+from dagster_project.intake.open_files import OpenFile, check_has_any
 from dagster_project.intake.own_writes import read_ledger, undo_own_writes
-from dagster_project.intake.raw_tables import Account, DatedIntake, bring_snapshot_up_to_date, unknown_words
+from dagster_project.intake.whole_tables import read_whole_table
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.run.source_tables import made_by_day, made_whole
 from dagster_project.systems.distillation import schema as schemas
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.interaction_keys import with_interaction_keys
@@ -27,10 +29,10 @@ STORED_AS = {"quality_flags": "stored_flags"}  # the source's JSON text; everywh
 VOCABULARIES = {"domain": distillation.DOMAINS, "reasoning_type": distillation.REASONING_TYPES}
 
 
-def bring_distillation_up_to_date(run: MillRun, asset: str) -> Account:
+def read_by_day(run: MillRun, asset: str) -> list[Made]:
     """One dated table of the system."""
     spec = distillation.DATED[asset]
-    check_is_distillation(run)
+    check_has_any(run.files(spec.system), (*distillation.DATED.values(), *distillation.UNDATED.values()))
 
     ledger = read_ledger(run.lake.home, DISTILLATION) if spec is DISTILLATION.spec else None
 
@@ -38,30 +40,21 @@ def bring_distillation_up_to_date(run: MillRun, asset: str) -> Account:
         own = rows if ledger is None else undo_own_writes(DISTILLATION, ledger, rows, file.label)
         return distillation.canonical(own, spec)
 
-    def store_kept(rows: pl.DataFrame) -> None:
-        keyed = with_interaction_keys(rows, spec.name, run.config.split_key)
-        store_days(run.lake, asset, keyed.rename(STORED_AS, strict=False))
-        run.report(asset, rows.height)
+    def stored(rows: pl.DataFrame) -> pl.DataFrame:
+        return with_interaction_keys(rows, spec.name, run.config.split_key).rename(STORED_AS, strict=False)
 
     rewritten = [column for column in REWRITTEN if column in spec.columns]
     stored_as = {column: stored for column, stored in STORED_AS.items() if column in spec.columns}
-    table = DatedTable(spec, canonical, schemas.DATED[asset], rewritten, stored_as=stored_as)
-    work = DatedIntake(run, asset, table, store_kept, code_identity(__name__), settings=run.config.split_key)
-    account = work.bring_up_to_date(set())
-    stored = run.lake.catalog.sources[asset]
-    known = run.lake.published.sources.get(asset, {}).get("unknown_words")
     vocabularies = {column: words for column, words in VOCABULARIES.items() if column in spec.columns}
-    is_changed = work.is_stale or account.changed_days or known is None
-    stored["unknown_words"] = unknown_words(run, asset, vocabularies) if is_changed else known
-    account.unknown_words = stored["unknown_words"]
-    run.accounts[asset] = account
-    return account
+    table = DatedTable(spec, canonical, schemas.DATED[asset], rewritten, stored_as=stored_as, vocabularies=vocabularies)
+    work = DatedIntake(run, asset, table, {asset: stored}, code_identity(__name__), settings=run.config.split_key)
+    return made_by_day(run, asset, work.bring_up_to_date(set()))
 
 
-def bring_distillation_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
+def read_whole(run: MillRun, asset: str) -> list[Made]:
     """A table of the system that is not kept by day."""
     spec = distillation.UNDATED[asset]
-    return bring_snapshot_up_to_date(
+    account = read_whole_table(
         run,
         asset,
         spec,
@@ -70,11 +63,4 @@ def bring_distillation_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
         code=code_identity(__name__),
         mend=partial(distillation.mended_json, table=spec.name),
     )
-
-
-def check_is_distillation(run: MillRun) -> None:
-    """Any generation may be absent, but a file without all of them is not what it is configured to be."""
-    tables = [spec.name for spec in (*distillation.DATED.values(), *distillation.UNDATED.values())]
-    for file in run.files("distillation"):
-        if not file.database.tables & set(tables):
-            raise GristmillError(f"{file.database.path} has none of the tables {', '.join(tables)}")
+    return made_whole(asset, account)

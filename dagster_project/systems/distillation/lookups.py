@@ -1,4 +1,4 @@
-"""What a user may ask about distilled examples without running anything: why one is what it is, and figures. Reads only."""
+"""What a user may ask about distilled examples without running anything: why one is what it is. Reads only."""
 
 import json
 from collections.abc import Sequence
@@ -6,22 +6,22 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.columns.rounding import share
-from dagster_project.columns.words import counts
 from dagster_project.engines.reading import where
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation import source as distillation
-from dagster_project.systems.distillation.answers import BESIDE, RAW, SOURCES, merged
-from dagster_project.systems.distillation.flags import QUALITY_FLAGS
-from dagster_project.systems.distillation.record_texts import BASE, MIN_COMPLEXITY, MIN_STEPS, SHORT_ANSWER
+from dagster_project.systems.distillation.answers import BESIDE, RAW, SOURCES, is_machine_review, merged
+from dagster_project.systems.distillation.quality_score import BASE, FACTORS
 
 EXAMPLES, ANSWERS, REVIEWS = "core__distillation", "core__distilled_answers", "core__reviews"
 TEXTS = ("query", "query_context", "sam_attempt", "claude_response")
 JSON_COLUMNS = ("reasoning_steps", "tool_usage", "corrections", "principles")
 HIDDEN = ("thread_key", "answer_hash", "attempt_hash", "content_hash", "interaction_key", "thought_id")
-# The ways of M1, of which the first that finds any feedback counts.
-WAYS = {1: "response", 2: "session and question", 3: "question and answer"}
+SCORED = {
+    "stored_complexity": pl.Int64,
+    "reasoning_type": pl.String,
+    "quality_flags": pl.List(pl.String),
+}  # may be empty
 SAID = ("feedback_id", "effective_type", "sentiment", "flag_type", "occurred_at", "is_escalated")
 
 
@@ -52,7 +52,30 @@ def dated(lake: Lake, wanted: str) -> Any:
     return None
 
 
+def fates(lake: Lake, ids: pl.Series) -> pl.DataFrame:
+    """What became of examples: there, or their row stands behind another (D2)."""
+    wanted = ids.implode()
+    there = where(lake, EXAMPLES, pl.col("example_id").is_in(wanted)).select(
+        pl.col("example_id").alias("origin_id"),
+        pl.lit("active").alias("fate"),
+        pl.lit(None, pl.String).alias("fate_ref"),
+        pl.col("occurred_at").alias("given_at"),
+        pl.lit(None, pl.String).alias("replaces"),
+    )
+    own = pl.when(pl.col("table") == distillation.EXAMPLES.name).then("source_id")
+    own = own.otherwise(pl.format("{}:{}", "table", "source_id"))
+    merged_now = where(lake, SOURCES, own.is_in(wanted) & (own != pl.col("example_id"))).select(
+        own.alias("origin_id"), pl.lit("merged").alias("fate"), pl.col("example_id").alias("fate_ref")
+    )
+    merged_now = merged_now.join(there, on="origin_id", how="anti").unique("origin_id")
+    return pl.concat([there, merged_now], how="diagonal")
+
+
 # --- why ---------------------------------------------------------------------------------------------------------
+
+
+def stories(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
+    return [story(lake, example_id) for example_id in ids]
 
 
 def story(lake: Lake, example_id: str) -> dict[str, Any]:
@@ -123,18 +146,11 @@ def _refuse(constant: str) -> float:
 
 def factors(answer: dict[str, Any], response: str) -> list[dict[str, Any]]:
     """Seed 2's factors in its order, each with its worth and whether it applies (D5); with the base they are the score."""
-    flags = answer["quality_flags"]
-    judged = (
-        (f"{MIN_STEPS} or more reasoning steps", 0.1, answer["step_count"] >= MIN_STEPS),
-        ("names SAM's errors", 0.15, answer["error_count"] > 0),
-        ("has principles", 0.1, answer["principle_count"] >= 1),
-        (f"stored complexity {MIN_COMPLEXITY} or more", 0.05, (answer["stored_complexity"] or 0) >= MIN_COMPLEXITY),
-        (f"answer under {SHORT_ANSWER} characters", -0.2, len(response) < SHORT_ANSWER),
-        ("direct answer", -0.1, answer["reasoning_type"] == "direct"),
-        ("repetition", -0.3, "repetition" in flags),
-        ("incomplete", -0.2, "incomplete" in flags),
-    )
-    return [{"factor": name, "worth": worth, "applies": bool(applies)} for name, worth, applies in judged]
+    columns = ("step_count", "principle_count", "stored_complexity", "reasoning_type", "quality_flags")
+    judged = {name: answer[name] for name in columns} | {"claude_response": response}
+    row = pl.DataFrame([judged | {"has_sam_errors": answer["error_count"] > 0}], schema_overrides=SCORED)
+    applies = row.select(factor.applies.fill_null(False).alias(factor.name) for factor in FACTORS).row(0, named=True)
+    return [{"factor": factor.name, "worth": factor.worth / 100, "applies": applies[factor.name]} for factor in FACTORS]
 
 
 def _review(
@@ -149,7 +165,7 @@ def _review(
     for source in rows:
         row = source["row"]
         if "human_reviewed" in row:
-            is_machine = row.get("reviewer_notes", "").lstrip().startswith("AUTO-")
+            is_machine = pl.select(is_machine_review(pl.lit(row.get("reviewer_notes", "")))).item()
             decided = "a machine" if is_machine else "the source" if row["human_reviewed"] else None
             names = ("human_reviewed", "approved", "reviewer_notes", "reviewed_at")
             said = {name: row[name] for name in names if name in row}
@@ -158,63 +174,8 @@ def _review(
 
 
 def feedback_about(lake: Lake, ids: Sequence[str], said: Sequence[str] = SAID) -> pl.DataFrame:
-    """The active feedback rows M1 finds for examples, and the way it found them; as `core__distillation` counts them."""
-    keys = ("source_id", "session_id", "prompt_key", "answer_hash", "attempt_hash")
-    answers = where(lake, ANSWERS, pl.col("example_id").is_in(ids)).select("example_id", *keys)
-    named = pl.concat([answers, answers.with_columns(source_id="example_id")]).unique(["example_id", "source_id"])
-    known = (pl.col("response_id").is_in(named["source_id"].implode())) | pl.col("prompt_key").is_in(
-        answers["prompt_key"].implode()
-    )
-    active = where(lake, "core__feedback", (pl.col("status") == "active") & known)
-    active = active.select(*said, "response_id", "session_id", "prompt_key", "has_query", rated_hash="answer_hash")
-    asked = active.filter("has_query")
-    is_answer = pl.col("rated_hash") == pl.col("answer_hash")
-    is_not_attempt = (pl.col("rated_hash") != pl.col("attempt_hash")).fill_null(True)
-    found = (
-        named.join(active, left_on="source_id", right_on="response_id").filter(is_answer | is_not_attempt),
-        answers.join(asked, on=["session_id", "prompt_key"]).filter(
-            is_answer | (pl.col("is_escalated") & is_not_attempt)
-        ),
-        answers.join(asked, on="prompt_key").filter(is_answer & pl.col("is_escalated")),
-    )
-    ways = [rows.select("example_id", pl.lit(way).alias("way"), *said) for way, rows in enumerate(found, start=1)]
-    counted = pl.concat(ways).filter(pl.col("way") == pl.col("way").min().over("example_id"))
-    return counted.with_columns(pl.col("way").replace_strict(WAYS, return_dtype=pl.String).alias("found_by")).sort(
-        "example_id", "occurred_at", "feedback_id"
-    )
-
-
-# --- stats (seed 2) ----------------------------------------------------------------------------------------------
-
-
-def stats(lake: Lake) -> dict[str, Any]:
-    """Seed 2's figures over all examples but the teacher's own pairs, as `metric__distillation_daily` counts them."""
-    everything = where(lake, EXAMPLES, pl.lit(True))
-    examples = everything.filter(pl.col("origin") != "synthetic_pair")
-    # scores are added as whole numbers, because floating addition is not repeatable (G2)
-    total = int((examples["quality_score"] * 1e6).round().cast(pl.Int64).sum())
-    mean = share(total, 1_000_000 * examples.height) if examples.height else None
-    flags = examples.select(pl.col("quality_flags").explode().drop_nulls())["quality_flags"]
-    verdicts = counts(examples["feedback_verdict"], ("validated", "contradicted"))
-    return {
-        "total_examples": examples.height,
-        "by_domain": counts(examples["domain"], distillation.DOMAINS),
-        "by_reasoning_type": counts(examples["reasoning_type"].fill_null("unknown"), distillation.REASONING_TYPES),
-        "by_format": counts(examples["training_format"], distillation.FORMATS),
-        "review": counts(examples["review_status"], ("pending", "approved", "rejected")),
-        "training_ready": int(examples["is_ready"].sum()),
-        "exported": _exported(lake),
-        "quality": {"avg_score": mean, "high_quality_count": int((examples["quality_score"] >= 0.7).sum())},
-        "flags": counts(flags, QUALITY_FLAGS),
-        "feedback": verdicts,
-        "synthetic_pairs": everything.height - examples.height,
-    }
-
-
-def _exported(lake: Lake) -> dict[str, Any]:
-    """Records of the newest release by format, as its manifest counts them."""
-    name = lake.catalog.release.get("name")
-    manifest = lake.home / "exports" / str(name) / "manifest.json"
-    sources = json.loads(manifest.read_text(encoding="utf-8"))["exported"]["source"] if manifest.exists() else {}
-    formats = {form: sources.get(f"distillation_{form}", 0) for form in distillation.FORMATS}
-    return {"release": name, **formats, "synthetic_pair": sources.get("synthetic_pair", 0)}
+    """The active feedback rows about examples, and the way they were found (M1)."""
+    found = where(lake, "core__example_feedback", pl.col("example_id").is_in(ids))
+    rows = where(lake, "core__feedback", pl.col("feedback_id").is_in(found["feedback_id"].implode())).select(said)
+    counted = found.join(rows, on="feedback_id").select("example_id", *said, "found_by")
+    return counted.sort("example_id", "occurred_at", "feedback_id")

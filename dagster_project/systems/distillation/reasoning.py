@@ -31,8 +31,6 @@ from dagster_project.systems.distillation.reasoning_signals import (
     signals_of,
 )
 
-REASONING_TYPES = ("chain_of_thought", "tool_use", "correction", "direct", "multi_step", "meta_cognitive")
-
 SHORT_ARGUMENT = 120  # code points, less than which are no thoughts
 ARGUMENT_DENSITY = 350  # code points of prose that one link of an argument may take, on average
 

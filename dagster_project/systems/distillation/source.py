@@ -2,7 +2,7 @@
 
 Only what depends on one row lives here: columns, repairs (G1, D1) and vocabularies; what a row must be is its schema's.
 Which rows are one interaction (D2) is decided in SQL over the keys of `systems/distillation/interaction_keys.py`; their texts are
-merged in `distilled_answers.py`.
+merged in `answers.py`.
 """
 
 from collections.abc import Mapping
@@ -13,8 +13,8 @@ from dagster_project.columns.instants import instant, repair_milliseconds
 from dagster_project.columns.json_columns import json_kinds
 from dagster_project.columns.words import word
 from dagster_project.contracts.source_table import TableSpec
+from dagster_project.systems.distillation.columns import REASONING_TYPES
 
-REASONING_TYPES = ("chain_of_thought", "tool_use", "correction", "direct", "multi_step", "meta_cognitive")
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "analysis", "general")
 FORMATS = ("instruction", "cot", "preference", "correction")
 

@@ -1,18 +1,35 @@
 """Distillation as the rest of the house sees it."""
 
-from dagster_project.systems.declaration import System
-from dagster_project.systems.distillation.intake import (
-    bring_distillation_snapshot_up_to_date,
-    bring_distillation_up_to_date,
-)
+from dagster_project.systems.declaration import System, Why
+from dagster_project.systems.distillation import lookups, story
+from dagster_project.systems.distillation.figures import figures
+from dagster_project.systems.distillation.intake import read_by_day, read_whole
 from dagster_project.systems.distillation.source import DATED, UNDATED
+from dagster_project.systems.distillation.tables import TABLES
+from dagster_project.systems.distillation.writeback import MARKS
 
 SYSTEM = System(
     name="distillation",
     about="SAM's distillation.db (seed 2)",
     kinds=frozenset({"sqlite"}),
+    document="2-distillation.md",
+    tables=TABLES,
     dated=DATED,
-    bring_dated=bring_distillation_up_to_date,
+    read_by_day=read_by_day,
     undated=UNDATED,
-    bring_undated=bring_distillation_snapshot_up_to_date,
+    read_whole=read_whole,
+    figures=figures,
+    why=Why(
+        noun="distilled example",
+        key="distilled",
+        stories=lookups.stories,
+        tell=story.tell,
+        dated=lookups.dated,
+        ids=lookups.example_ids,
+        source_row=lookups.source_row,
+        candidates="core__distillation_candidates",
+        fates=lookups.fates,
+    ),
+    marks=MARKS,
+    is_always_made=True,
 )

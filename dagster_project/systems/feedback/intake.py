@@ -5,37 +5,35 @@ the days whose rows it would treat otherwise now are read again.
 """
 
 from datetime import date
+from functools import partial
 
 import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.text_keys import has_text
-from dagster_project.contracts import vocabularies
-from dagster_project.engines.stored_tables import store_days
-from dagster_project.intake.days import DatedTable, OpenFile
+from dagster_project.contracts.columns import DOMAINS
+from dagster_project.intake.dated_tables import DatedIntake
+from dagster_project.intake.day_reading import DatedTable
+from dagster_project.intake.held_rows import QUARANTINE
+from dagster_project.intake.open_files import OpenFile
 from dagster_project.intake.own_writes import read_ledger, undo_own_writes
-from dagster_project.intake.raw_tables import (
-    QUARANTINE,
-    Account,
-    DatedIntake,
-    as_it_is,
-    bring_snapshot_up_to_date,
-    unknown_words,
-)
-from dagster_project.intake.relations import ORPHAN_RESPONSE, to_responses
+from dagster_project.intake.whole_tables import as_it_is, read_whole_table
 from dagster_project.lake import parquet
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.run.source_tables import made_by_day, made_whole
 from dagster_project.systems.feedback import schema as schemas
 from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.feedback.columns import CORRECTION_TYPES, FLAG_TYPES
 from dagster_project.systems.feedback.keys import feedback_keys
 from dagster_project.systems.feedback.marks import MARKED as FEEDBACK
 from dagster_project.systems.feedback.response_texts import NOWHERE, RESPONSES, TEXTS, ResponseTexts
 
 ENTRIES, KEYS = "raw_feedback__entries", "core__feedback_keys"
 VOCABULARIES = {
-    "domain": vocabularies.DOMAINS,
-    "correction_type": vocabularies.CORRECTION_TYPES,
-    "flag_type": vocabularies.FLAG_TYPES,
+    "domain": DOMAINS,
+    "correction_type": CORRECTION_TYPES,
+    "flag_type": FLAG_TYPES,
 }
 # Tables that are not kept by day: what they are, what is refused of them, whether files are united by key, what makes a
 # batch canonical.
@@ -46,24 +44,24 @@ SNAPSHOTS = {
 }
 
 
-def bring_feedback_up_to_date(run: MillRun) -> Account:
+def read_by_day(run: MillRun, asset: str) -> list[Made]:
+    """The one dated table of the system, and the keys of its texts."""
     responses = ResponseTexts(run.lake)
     known = known_responses(run, responses)
     ledger = read_ledger(run.lake.home, FEEDBACK)
 
     def canonical(rows: pl.DataFrame, file: OpenFile) -> pl.DataFrame:
         own = undo_own_writes(FEEDBACK, ledger, rows, file.label)
-        return responses.filled(feedback.canonical(own, file.options["rating_scale"]))
+        return responses.filled(feedback.canonical(own, str(file.options["rating_scale"])))
 
-    def store_kept(rows: pl.DataFrame) -> None:
-        store_days(run.lake, ENTRIES, rows)
-        store_days(run.lake, KEYS, feedback_keys(rows, run.config.split_key))
-        run.report(ENTRIES, rows.height)
-
-    table = DatedTable(feedback.ENTRIES, canonical, schemas.ENTRIES, feedback.REWRITTEN, to_responses(known))
-    scales = {file.label: file.rating_scale for file in run.config.sources["feedback"]}
+    relations = schemas.to_responses(known)
+    table = DatedTable(
+        feedback.ENTRIES, canonical, schemas.ENTRIES, feedback.REWRITTEN, relations, vocabularies=VOCABULARIES
+    )
+    scales = {file.label: file.options["rating_scale"] for file in run.config.sources["feedback"]}
     settings = f"{run.config.split_key} {scales}"
-    work = DatedIntake(run, ENTRIES, table, store_kept, code_identity(__name__), [KEYS], settings)
+    made = {ENTRIES: as_it_is, KEYS: partial(feedback_keys, split_key=run.config.split_key)}
+    work = DatedIntake(run, ENTRIES, table, made, code_identity(__name__), settings)
     judged_by = run.lake.catalog.sources.get(ENTRIES, {}).get("responses")
     stale = _refused_otherwise(work, responses, known)
     if judged_by != _version(run):
@@ -72,18 +70,13 @@ def bring_feedback_up_to_date(run: MillRun) -> Account:
     stored = run.lake.catalog.sources[ENTRIES]
     # a run of some days may have left others behind: the next one looks again
     stored["responses"] = _version(run) if stale <= work.read_so_far else None
-    known_words = run.lake.published.sources.get(ENTRIES, {}).get("unknown_words")
-    is_changed = work.is_stale or account.changed_days or known_words is None
-    stored["unknown_words"] = unknown_words(run, ENTRIES, VOCABULARIES) if is_changed else known_words
-    account.unknown_words = stored["unknown_words"]
-    run.accounts[ENTRIES] = account
-    return account
+    return made_by_day(run, asset, account, [KEYS])
 
 
-def bring_feedback_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
+def read_whole(run: MillRun, asset: str) -> list[Made]:
     """A table of the system that is not kept by day."""
     spec, schema, is_united, mend = SNAPSHOTS[asset]
-    return bring_snapshot_up_to_date(run, asset, spec, schema, is_united, code_identity(__name__), mend)
+    return made_whole(asset, read_whole_table(run, asset, spec, schema, is_united, code_identity(__name__), mend))
 
 
 def known_responses(run: MillRun, responses: ResponseTexts) -> pl.Series | None:
@@ -108,11 +101,9 @@ def _refused_otherwise(work: DatedIntake, responses: ResponseTexts, known: pl.Se
         return pl.col("reasons").list.contains(reason)
 
     # a response_id that could not be read names nobody
-    is_named = (
-        was(ORPHAN_RESPONSE) | ~pl.col("reasons").list.eval(pl.element().str.ends_with(":response_id")).list.any()
-    )
+    is_named = was(schemas.ORPHAN) | ~pl.col("reasons").list.eval(pl.element().str.ends_with(":response_id")).list.any()
     is_orphan = pl.lit(False) if known is None else ~pl.col("response_id").is_in(known.implode())
-    changes = [is_named & (was(ORPHAN_RESPONSE) != is_orphan)]
+    changes = [is_named & (was(schemas.ORPHAN) != is_orphan)]
     changes += [
         pl.col(column).is_null() & (was(f"missing:{column}") == (is_named & has_text(other)))
         for column, other in TEXTS.items()

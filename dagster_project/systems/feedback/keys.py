@@ -11,6 +11,7 @@ from dagster_project.columns.error_type import error_type
 from dagster_project.columns.instants import INSTANT
 from dagster_project.columns.templates import correction_output
 from dagster_project.columns.text_keys import (
+    are_loosely_equal,
     has_text,
     hash_or_null,
     loose_answers,
@@ -20,7 +21,8 @@ from dagster_project.columns.text_keys import (
 )
 from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.columns.words import known_or, word
-from dagster_project.contracts.vocabularies import CORRECTION_TYPES, DOMAINS, FLAG_TYPES
+from dagster_project.contracts.columns import DOMAINS
+from dagster_project.systems.feedback.columns import CORRECTION_TYPES, FLAG_TYPES
 from dagster_project.systems.feedback.source import CONTENT
 
 COMMENT_LENGTH = 80
@@ -107,6 +109,7 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         "has_answer",
         "prompt_key",
         "split",
+        pl.col("response_id").hash().reinterpret(signed=True).alias("response_key"),
         "voice_key",
         "thread_key",
         "answer_key",
@@ -137,7 +140,7 @@ def _target_signs(rows: pl.DataFrame) -> list[pl.Series]:
         & (pl.col("original_response").str.len_chars() >= LONG_ANSWER)
         & (100 * pl.col("correction").str.len_chars() < LEAST_SHARE_PCT * pl.col("original_response").str.len_chars())
     ).to_series()
-    respaced = _loose(pairs["better"]) == _loose(pairs["original_response"])
+    respaced = are_loosely_equal(normal_answers(pairs["better"]), normal_answers(pairs["original_response"]))
     is_taught = is_pair | ((rows["sentiment"] == "positive").fill_null(False) & has_texts)
     taught = rows.filter(is_taught).select(
         pl.when(kind.filter(is_taught) == "correction")

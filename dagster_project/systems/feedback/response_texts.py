@@ -53,9 +53,15 @@ class ResponseTexts:
     def filled(self, rows: pl.DataFrame) -> pl.DataFrame:
         """Feedback rows with what they lack, said in `repairs`; `filled_from` says what a row without texts was shown."""
         is_lacking = rows.select(_LACKS_TEXT).to_series()
+        whole = rows.with_columns(pl.lit(None, dtype=pl.Int64).alias("filled_from"))
         if not is_lacking.any():
-            return rows.with_columns(pl.lit(None, dtype=pl.Int64).alias("filled_from"))
-        found = self.of(rows["response_id"].filter(is_lacking)).rename({c: f"told_{c}" for c in SHOWN})
+            return whole
+        places = pl.concat([(~is_lacking).arg_true(), is_lacking.arg_true()])
+        return pl.concat([whole.filter(~is_lacking), self._with_told(rows.filter(is_lacking))])[places.arg_sort()]
+
+    def _with_told(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Rows that lack a text. They are few: joining all of a batch would copy its texts."""
+        found = self.of(rows["response_id"]).rename({c: f"told_{c}" for c in SHOWN})
         rows = rows.join(found, on="response_id", how="left", maintain_order="left")
         given = {
             column: _LACKS_TEXT

@@ -1,12 +1,13 @@
-"""What a row of SAM feedback must be (F1, F2, G8). Orphans and conflicts are `relations.py`'s."""
+"""What a row of SAM feedback must be (F1, F2, G8). To responses, F1's orphans stand at the end."""
 
 import polars as pl
 
 from dagster_project.columns.instants import INSTANT
 from dagster_project.columns.text_keys import has_text
-from dagster_project.contracts import vocabularies
 from dagster_project.contracts.checks import between, filled, holds, not_null, source_schema
+from dagster_project.intake.relations import Relation
 from dagster_project.systems.feedback import source as feedback
+from dagster_project.systems.feedback.columns import FEEDBACK_TYPES
 
 _TYPE, _RATING = pl.col("stated_type"), pl.col("rating")
 _IN_SCALE = pl.when(pl.col("rating_scale") == "five").then(_RATING.is_between(1, 5)).otherwise(_RATING.is_in([-1, 1]))
@@ -20,7 +21,7 @@ ENTRIES = source_schema(
         not_null("timestamp"),
         holds("out_of_range:timestamp", pl.col("timestamp").is_null() | pl.col("occurred_at").is_not_null()),
         filled("feedback_type"),
-        holds("unknown:feedback_type", (pl.col("feedback_type") == "") | _TYPE.is_in(vocabularies.FEEDBACK_TYPES)),
+        holds("unknown:feedback_type", (pl.col("feedback_type") == "") | _TYPE.is_in(FEEDBACK_TYPES)),
         not_null("original_query"),
         not_null("original_response"),
         holds("missing:rating", (_TYPE != "rating") | _RATING.is_not_null()),
@@ -45,3 +46,13 @@ RESPONSES = source_schema(
 )
 STORED_AGGREGATES = source_schema(feedback.STORED_AGGREGATES, [filled("response_id")])
 STORED_SESSIONS = source_schema(feedback.STORED_SESSIONS, [filled("session_id")])
+
+ORPHAN = "orphan:response_id"  # feedback on a response the source does not know (F1)
+
+
+def to_responses(known: pl.Series | None) -> list[Relation]:
+    """What feedback must be to the ids of the `responses` table; null where there is no such table."""
+    if known is None:
+        return []
+    is_told = pl.col("response_id").is_not_null() & (pl.col("response_id") != "")
+    return [Relation(ORPHAN, is_told & ~pl.col("response_id").is_in(known.implode()))]

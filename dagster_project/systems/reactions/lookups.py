@@ -9,12 +9,12 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.contracts import TABLES
 from dagster_project.engines import reading
 from dagster_project.engines.reading import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
+from dagster_project.systems.reactions.tables import TABLES
 
 CORE, RAW = "core__reactions", "raw_reactions__reactions"
 PLACE = ("tenant", "project")
@@ -225,9 +225,9 @@ def _is_json(text: str) -> bool:
 # --- why -------------------------------------------------------------------------------------------------------------
 
 
-def stories(lake: Lake, wanted: str) -> list[Row]:
-    """A reaction by its id or its resource name, with the rows of the same turn beside it."""
-    rows = where(lake, CORE, (pl.col("reaction_id") == wanted) | (pl.col("rn") == wanted)).sort("reaction_id")
+def stories(lake: Lake, ids: Sequence[str]) -> list[Row]:
+    """Reactions by their ids or resource names, each with the rows of the same turn beside it."""
+    rows = where(lake, CORE, pl.col("reaction_id").is_in(ids) | pl.col("rn").is_in(ids)).sort("reaction_id")
     return [_story(lake, row) for row in rows.rows(named=True)]
 
 

@@ -37,19 +37,32 @@ NAMES = {"None": "null", "True": "true", "False": "false"}
 def parsed(texts: pl.Series) -> pl.DataFrame:
     """Per text `is_object`, and for each of FIELDS and `meta_` META the value as text and its `_kind` (null: not there)."""
     bodies = as_json(texts)
-    said = _spread(first_object_at(bodies, INNER), [f"$.{name}" for name in FIELDS], FIELDS)
+    is_object = bodies.is_not_null()
+    # an object in an object has a brace of its own: most have none, and are the reaction themselves, without a meta
+    nested = (bodies.str.count_matches("{", literal=True) > 1).fill_null(False).arg_true()
+    outer = bodies.gather(nested)
+    reactions = bodies.scatter(nested, first_object_at(outer, INNER)) if nested.len() else bodies
+    said = _spread(reactions, [f"$.{name}" for name in FIELDS], FIELDS)
+    metas = [f"meta_{name}{what}" for name in META for what in ("", "_kind")]
+    about = pl.select(pl.repeat(None, texts.len(), dtype=pl.String).alias(name) for name in metas)
+    if nested.len():
+        found = _metas(outer)
+        about = about.select(pl.lit(about[name].scatter(nested, found[name])).alias(name) for name in metas)
+    return pl.concat([said, about], how="horizontal").with_columns(is_object=is_object)
+
+
+def _metas(objects: pl.Series) -> pl.DataFrame:
     paths = [f"{place}.{name}" for name in META for place in ("$.meta", "$.payload.meta")]
-    about = _spread(bodies, paths, [f"meta_{name}_{place}" for name in META for place in (1, 2)])
+    about = _spread(objects, paths, [f"meta_{name}_{place}" for name in META for place in (1, 2)])
     is_first = {name: about[f"meta_{name}_1_kind"].fill_null(NOTHING) != NOTHING for name in META}
-    metas = [
+    return about.select(
         pl.when(pl.lit(is_first[name]))
         .then(f"meta_{name}_1{what}")
         .otherwise(f"meta_{name}_2{what}")
         .alias(f"meta_{name}{what}")
         for name in META
         for what in ("", "_kind")
-    ]
-    return pl.concat([said, about.select(metas)], how="horizontal").with_columns(is_object=bodies.is_not_null())
+    )
 
 
 def _spread(objects: pl.Series, paths: list[str], names: list[str] | tuple[str, ...]) -> pl.DataFrame:
@@ -71,23 +84,28 @@ def as_json(texts: pl.Series) -> pl.Series:
 
 def _literals_as_json(bodies: pl.Series) -> pl.Series:
     """Python dict literals as JSON: most of them by changing characters, the others one by one."""
-    is_plain = bodies.str.contains(PLAIN_REPR) & (bodies.str.count_matches('"') <= MOST_DOUBLE_QUOTES)
-    parts = (
-        bodies.to_frame("body").select(pl.col("body").str.extract_groups(AROUND_QUOTED).alias("parts")).unnest("parts")
-    )
-    before, quoted, after = parts.get_columns()
-    changed = pl.select(pl.concat_str(_changed(before), quoted.fill_null(""), _changed(after))).to_series()
+    quotes = bodies.str.count_matches('"', literal=True)
+    is_plain = (quotes <= MOST_DOUBLE_QUOTES) & bodies.str.contains(PLAIN_REPR)
+    changed = _changed(bodies)
+    quoting = (is_plain & (quotes > 0)).arg_true()
+    if quoting.len():  # what stands in double quotes stays as it is
+        parts = bodies.gather(quoting).rename("body").to_frame()
+        parts = parts.select(pl.col("body").str.extract_groups(AROUND_QUOTED).alias("parts")).unnest("parts")
+        before, quoted, after = parts.get_columns()
+        mended = pl.select(pl.concat_str(_changed(before), quoted.fill_null(""), _changed(after))).to_series()
+        changed = changed.scatter(quoting, mended)
     places = (~is_plain).arg_true()
     others = bodies.gather(places)
     is_short = others.str.len_chars() <= MOST_LITERAL_CHARS
     literals = [_literal_as_json(body) if short else None for body, short in zip(others, is_short, strict=True)]
-    return changed.scatter(places, literals)
+    return changed.scatter(places, literals) if places.len() else changed
 
 
 def _changed(texts: pl.Series) -> pl.Series:
-    for name, word in NAMES.items():  # a quote ends a key here: no string holds one
-        texts = texts.str.replace_all(f"': {name}", f"': {word}", literal=True)
-    return texts.str.replace_all("'", '"', literal=True)
+    """A quote ends a key before a name: no string holds one."""
+    return texts.str.replace_many(
+        [f"': {name}" for name in NAMES] + ["'"], [f'": {word}' for word in NAMES.values()] + ['"'], leftmost=True
+    )
 
 
 def _literal_as_json(body: str) -> str | None:

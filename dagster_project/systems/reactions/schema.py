@@ -3,9 +3,10 @@
 import polars as pl
 
 from dagster_project.columns.instants import INSTANT
-from dagster_project.contracts import vocabularies
 from dagster_project.contracts.checks import filled, holds, not_null, source_schema
 from dagster_project.systems.reactions import source as reactions
+from dagster_project.systems.reactions.columns import ORIGINS
+from dagster_project.systems.reactions.columns import REACTIONS as WORDS
 
 _TURN = holds("bad_text:turn_id", ~pl.col("turn_id").str.contains("\0", literal=True))
 _PLACE = (
@@ -23,9 +24,9 @@ REACTIONS = source_schema(
         holds("wrong_type:text", ~pl.col("has_odd_text"), "text"),
         holds("bad_text:text", ~pl.col("reaction_text").str.contains("\0", literal=True)),
         holds("wrong_type:reaction", ~pl.col("has_odd_reaction")),
-        holds("unknown:reaction", pl.col("reaction").is_in(vocabularies.REACTIONS)),
+        holds("unknown:reaction", pl.col("reaction").is_in(WORDS)),
         holds("wrong_type:origin", ~pl.col("has_odd_origin")),
-        holds("unknown:origin", pl.col("origin").is_in(vocabularies.ORIGINS)),
+        holds("unknown:origin", pl.col("origin").is_in(ORIGINS)),
         holds("wrong_type:confidence", ~pl.col("has_odd_confidence")),
         holds("not_finite:confidence", pl.col("confidence").is_finite()),
         holds("out_of_range:confidence", ~pl.col("confidence").is_finite() | pl.col("confidence").is_between(0, 1)),

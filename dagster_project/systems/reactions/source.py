@@ -12,6 +12,7 @@ import polars as pl
 
 from dagster_project.columns.instants import instant, repair_milliseconds
 from dagster_project.columns.json_columns import first_strings_after, json_kinds
+from dagster_project.columns.words import filled, word
 from dagster_project.contracts.source_table import TableSpec
 from dagster_project.systems.reactions import reaction_text
 
@@ -87,7 +88,7 @@ REWRITTEN = ("hosted_uri", "tags")  # a turn log that is written again, a migrat
 
 
 def canonical(rows: pl.DataFrame, spec: TableSpec, tenant: str, project: str) -> pl.DataFrame:
-    """Source columns to canonical ones. `tenant` and `project` are configured: no column tells (sources.md)."""
+    """Source columns to canonical ones. `tenant` and `project` are configured: no column tells (`docs/sources/3-reactions.md`)."""
     rows = repair_milliseconds(rows, ("ts",)).with_columns(
         pl.lit(tenant or None, dtype=pl.String).alias("tenant"),
         pl.lit(project or None, dtype=pl.String).alias("project"),
@@ -107,12 +108,12 @@ def _reactions(rows: pl.DataFrame) -> pl.DataFrame:
     said = reaction_text.parsed(rows["text"])
     texts = {name: _text_of(said, name) for name in ("text", "origin", "meta_origin", "reaction", "meta_rn")}
     origin = _blank_to_null(texts["origin"].alias("origin")).fill_null(_blank_to_null(texts["meta_origin"]))
-    origin = _filled_from_tags(origin, rows["tags"], "origin:").str.strip_chars().str.to_lowercase()
-    reaction = texts["reaction"].str.strip_chars().str.to_lowercase()
+    origin = pl.select(word(_filled_from_tags(origin, rows["tags"], "origin:"))).to_series()
+    reaction = pl.select(word(texts["reaction"])).to_series()
     is_number = said["confidence_kind"].is_in(reaction_text.NUMBERS)
     confidence = pl.select(pl.when(is_number).then(said["confidence"]).cast(pl.Float64, strict=False)).to_series()
     comment = texts["text"]
-    is_own_origin = said["origin_kind"].is_in([reaction_text.TEXT]) & (texts["origin"].str.strip_chars() != "")
+    is_own_origin = said["origin_kind"].is_in([reaction_text.TEXT]) & _blank_to_null(texts["origin"]).is_not_null()
     odd = {name: _is_other(said, name) for name in ("text", "reaction", "origin", "meta_origin")}
     odd["origin"] |= odd.pop("meta_origin") & ~is_own_origin.fill_null(False)
     odd["confidence"] = said["confidence_kind"].is_not_null() & ~said["confidence_kind"].is_in(
@@ -124,7 +125,7 @@ def _reactions(rows: pl.DataFrame) -> pl.DataFrame:
         origin.alias("origin"),
         pl.when((origin == "user") & confidence.is_null()).then(1.0).otherwise(confidence).alias("confidence"),
         comment.alias("reaction_text"),
-        (comment.str.strip_chars() != "").fill_null(False).alias("has_text"),
+        filled(comment).is_not_null().alias("has_text"),
         pl.coalesce("hosted_uri", "s3_uri").alias("hosted_uri"),
         said["is_object"],
         *(is_odd.alias(f"has_odd_{name}") for name, is_odd in odd.items()),
@@ -143,7 +144,7 @@ def _is_other(said: pl.DataFrame, name: str) -> pl.Series:
 
 
 def _blank_to_null(texts: pl.Series) -> pl.Series:
-    return pl.select(pl.when(texts.str.strip_chars() != "").then(texts).alias(texts.name)).to_series()
+    return pl.select(filled(texts).alias(texts.name)).to_series()
 
 
 def _filled_from_tags(values: pl.Series, tags: pl.Series, prefix: str) -> pl.Series:

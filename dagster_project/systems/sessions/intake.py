@@ -4,24 +4,28 @@ Feedback belongs to a session the source has, refused rows included, or that the
 their feedback was read, so every run looks again at the days whose feedback would be judged otherwise now.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date
 
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.contracts import TABLES
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.engines.stored_tables import store_days
-from dagster_project.intake.days import DatedTable, OpenFile
-from dagster_project.intake.raw_tables import QUARANTINE, Account, DatedIntake, bring_snapshot_up_to_date
-from dagster_project.intake.relations import ORPHAN_SESSION, OTHER_TENANT, TO_SESSIONS
+from dagster_project.intake.account import Account
+from dagster_project.intake.dated_tables import DatedIntake
+from dagster_project.intake.day_reading import DatedTable
+from dagster_project.intake.held_rows import QUARANTINE
+from dagster_project.intake.open_files import OpenFile
+from dagster_project.intake.whole_tables import as_it_is, read_whole_table
 from dagster_project.lake import parquet
+from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.run.source_tables import made_by_day, made_whole
 from dagster_project.systems.sessions import output_edits
 from dagster_project.systems.sessions import schema as schemas
 from dagster_project.systems.sessions import source as sessions
 from dagster_project.systems.sessions.state import SessionState
+from dagster_project.systems.sessions.tables import TABLES
 
 SESSIONS, FEEDBACK, OUTPUTS = "raw_sessions__sessions", "raw_sessions__feedback", "raw_sessions__outputs"
 WORDS = {
@@ -30,21 +34,23 @@ WORDS = {
 }
 
 
-def bring_sessions_up_to_date(run: MillRun, asset: str) -> Account:
+def read_by_day(run: MillRun, asset: str) -> list[Made]:
     """One dated table of the system."""
-    return {SESSIONS: _bring_sessions, FEEDBACK: _bring_feedback}[asset](run)
+    account = {SESSIONS: _read_sessions, FEEDBACK: _read_feedback}[asset](run)
+    shapes = [file.database.shape(sessions.DATED[asset]) for file in run.files("sessions")]
+    account.missing_columns = _really_missing(account.missing_columns, [shape.missing for shape in shapes])
+    return made_by_day(run, asset, account)
 
 
-def _bring_sessions(run: MillRun) -> Account:
+def _read_sessions(run: MillRun) -> Account:
     def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
         return _sampled(run, sessions.canonical_sessions(rows), "id")
 
     table = DatedTable(sessions.SESSIONS, canonical, schemas.SESSIONS)
-    account = _intake(run, SESSIONS, table).bring_up_to_date(set())
-    return _accounted(run, SESSIONS, account)
+    return _intake(run, SESSIONS, table).bring_up_to_date(set())
 
 
-def _bring_feedback(run: MillRun) -> Account:
+def _read_feedback(run: MillRun) -> Account:
     known = known_sessions(run)
 
     def canonical(rows: pl.DataFrame, _: OpenFile) -> pl.DataFrame:
@@ -52,29 +58,17 @@ def _bring_feedback(run: MillRun) -> Account:
         is_in_sample = pl.col("is_sampled") if "is_sampled" in rows.columns else pl.lit(True)
         return _with_session(rows, known).with_columns(is_in_sample.alias("is_in_sample"))
 
-    table = DatedTable(sessions.FEEDBACK, canonical, schemas.FEEDBACK, relations=TO_SESSIONS)
+    table = DatedTable(
+        sessions.FEEDBACK, canonical, schemas.FEEDBACK, relations=schemas.TO_SESSIONS, vocabularies=WORDS
+    )
     work = _intake(run, FEEDBACK, table)
-    account = work.bring_up_to_date(_days_with_other_orphans(run, work, known))
-    known_words = run.lake.published.sources.get(FEEDBACK, {}).get("unknown_words")
-    if work.is_stale or account.changed_days or known_words is None:
-        known_words = _unknown_words(run, WORDS)
-    run.lake.catalog.sources[FEEDBACK]["unknown_words"] = account.unknown_words = known_words
-    return _accounted(run, FEEDBACK, account)
+    return work.bring_up_to_date(_days_with_other_orphans(run, work, known))
 
 
 def _intake(run: MillRun, asset: str, table: DatedTable) -> DatedIntake:
-    def store_kept(rows: pl.DataFrame) -> None:
-        store_days(run.lake, asset, rows)
-        run.report(asset, rows.height)
-
-    return DatedIntake(run, asset, table, store_kept, code_identity(__name__), settings=f"{run.config.sample_rate}")
-
-
-def _accounted(run: MillRun, asset: str, account: Account) -> Account:
-    shapes = [file.database.shape(sessions.DATED[asset]) for file in run.files("sessions")]
-    account.missing_columns = _really_missing(account.missing_columns, [shape.missing for shape in shapes])
-    run.accounts[asset] = account
-    return account
+    return DatedIntake(
+        run, asset, table, {asset: as_it_is}, code_identity(__name__), settings=f"{run.config.sample_rate}"
+    )
 
 
 def _really_missing(missing: Sequence[str], by_file: Sequence[Sequence[str]]) -> list[str]:
@@ -127,7 +121,10 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     refused = work.quarantined().with_columns(
         pl.col("row").str.json_path_match("$.session_id").alias("session_id"),
         pl.col("row").str.json_path_match("$.tenant_id").alias("tenant_id"),
-        *(pl.col("reasons").list.contains(reason).alias(f"was {reason}") for reason in (ORPHAN_SESSION, OTHER_TENANT)),
+        *(
+            pl.col("reasons").list.contains(reason).alias(f"was {reason}")
+            for reason in (schemas.ORPHAN, schemas.OTHER_TENANT)
+        ),
     )
     # of a value that could not be read nothing can be said, then or now
     blamed = pl.col("reasons").list.eval(pl.element().str.split(":").list.last())
@@ -136,11 +133,11 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     is_orphan = ~pl.col("is_known") & pl.lit(sessions.is_sampled(now["session_id"], run.config.sample_rate))
     is_mismatch = (pl.col("tenant_id") != pl.col("session_tenant_id")).fill_null(False)
     is_other = (
-        pl.when(pl.col(f"was {ORPHAN_SESSION}") | is_read["session_id"]).then(
-            pl.col(f"was {ORPHAN_SESSION}") != is_orphan
+        pl.when(pl.col(f"was {schemas.ORPHAN}") | is_read["session_id"]).then(
+            pl.col(f"was {schemas.ORPHAN}") != is_orphan
         )
-        | pl.when(pl.col(f"was {OTHER_TENANT}") | is_read["tenant_id"]).then(
-            pl.col(f"was {OTHER_TENANT}") != is_mismatch
+        | pl.when(pl.col(f"was {schemas.OTHER_TENANT}") | is_read["tenant_id"]).then(
+            pl.col(f"was {schemas.OTHER_TENANT}") != is_mismatch
         )
     ).fill_null(False)
     days = set(now.filter(is_other)["event_date"].drop_nulls().to_list())
@@ -160,31 +157,20 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
     return days
 
 
-def _unknown_words(run: MillRun, vocabularies: Mapping[str, Sequence[str]]) -> dict[str, int]:
-    """Words of open vocabularies we do not know, with how often they occur (G8)."""
-    files = run.lake.files(FEEDBACK)
-    found: dict[str, int] = {}
-    for column, known in vocabularies.items() if files else ():
-        rows = parquet.scan(files).select(pl.col(column).alias("word"))
-        words = rows.filter(pl.col("word").list.len() > 0).explode("word").group_by("word").len()
-        strange = words.collect().filter(~sessions.word("word").is_in([*known, ""]))
-        found |= {f"{column}={word}": count for word, count in strange.sort("word").iter_rows()}
-    return found
-
-
 # --- tables without days -----------------------------------------------------------------------------------------
 
 
-def bring_session_snapshot_up_to_date(run: MillRun, asset: str) -> Account:
+def read_whole(run: MillRun, asset: str) -> list[Made]:
     """A table of the system that is not kept by day."""
     spec = sessions.UNDATED[asset]
-    if asset != OUTPUTS:
-        code, mend = code_identity(__name__), sessions.canonical_nodes
-        return bring_snapshot_up_to_date(run, asset, spec, schemas.CONTEXT_NODES, is_united=True, code=code, mend=mend)
-    return _bring_outputs(run, spec)
+    if asset == OUTPUTS:
+        return made_whole(asset, _read_outputs(run, spec))
+    code, mend = code_identity(__name__), sessions.canonical_nodes
+    account = read_whole_table(run, asset, spec, schemas.CONTEXT_NODES, is_united=True, code=code, mend=mend)
+    return made_whole(asset, account)
 
 
-def _bring_outputs(run: MillRun, spec: TableSpec) -> Account:
+def _read_outputs(run: MillRun, spec: TableSpec) -> Account:
     measure = code_identity(output_edits.__name__)
     files = run.lake.files(OUTPUTS)
     is_kept = files and str(run.lake.catalog.sources.get(OUTPUTS, {}).get("rules", "")).endswith(measure)
@@ -193,7 +179,7 @@ def _bring_outputs(run: MillRun, spec: TableSpec) -> Account:
     def mend(rows: pl.DataFrame) -> pl.DataFrame:
         return output_edits.with_edit_distances(_sampled(run, rows, "session_id"), kept)
 
-    return bring_snapshot_up_to_date(
+    return read_whole_table(
         run,
         OUTPUTS,
         spec,

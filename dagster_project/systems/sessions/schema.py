@@ -1,4 +1,4 @@
-"""What an AI session and its feedback must be (S1, G8). Whose feedback it is, `relations.py` says."""
+"""What an AI session and its feedback must be (S1, G8). Whose feedback it must be stands at the end."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,11 +6,12 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.instants import INSTANT
-from dagster_project.contracts import vocabularies
+from dagster_project.columns.words import word
 from dagster_project.contracts.checks import Named, filled, holds, source_schema
 from dagster_project.contracts.source_table import TableSpec
+from dagster_project.intake.relations import Relation
 from dagster_project.systems.sessions import source as sessions
-from dagster_project.systems.sessions.source import word
+from dagster_project.systems.sessions.columns import RATINGS, VERDICTS
 
 
 def _time(column: str) -> list[Named]:
@@ -50,8 +51,8 @@ FEEDBACK = source_schema(
     [
         *(filled(column) for column in ("id", "tenant_id", "session_id")),
         holds("missing:rating", _has_rating),
-        holds("unknown:rating", word("rating").is_in([*vocabularies.RATINGS, ""])),
-        holds("unknown:review_verdict", word("review_verdict").is_in([*vocabularies.VERDICTS, ""])),
+        holds("unknown:rating", word("rating").is_in([*RATINGS, ""])),
+        holds("unknown:review_verdict", word("review_verdict").is_in([*VERDICTS, ""])),
         *_time("submitted_at"),
         *_lists(sessions.FEEDBACK),
     ],
@@ -59,3 +60,11 @@ FEEDBACK = source_schema(
 )
 CONTEXT_NODES = source_schema(sessions.CONTEXT_NODES, [filled("id")], derived={"deleted_at": INSTANT})
 OUTPUTS = source_schema(sessions.OUTPUTS, [filled("session_id")], without=["original", "revised"])
+
+ORPHAN = "orphan:session_id"  # feedback on no session at all (S1)
+OTHER_TENANT = "mismatch:tenant_id"  # feedback by another tenant than its session's (S1)
+# A session's feedback to the session: whether it is known, whose it is, and whether a sample would have it (S7).
+TO_SESSIONS = (
+    Relation(ORPHAN, (pl.col("session_id") != "") & ~pl.col("is_known") & pl.col("is_in_sample")),
+    Relation(OTHER_TENANT, (pl.col("tenant_id") != "") & (pl.col("tenant_id") != pl.col("session_tenant_id"))),
+)

@@ -1,7 +1,7 @@
 """AI sessions and their reviews (seed 4): what the tables hold, and how a row becomes one of ours.
 
 Only what depends on one row lives here; what it must be is its schema's. Which feedback counts for a session is
-`sql/core/core__sessions.sql`'s; which sessions there are, and so which feedback belongs to none, is `session_days.py`'s.
+`sql/core/core__sessions.sql`'s; which sessions there are, and so which feedback belongs to none, is `intake.py`'s.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import polars_hash
 
 from dagster_project.columns.instants import instant, repair_milliseconds
 from dagster_project.columns.json_columns import json_kinds, string_items
-from dagster_project.columns.text_keys import SPACES
+from dagster_project.columns.spaces import SPACES
 from dagster_project.contracts.source_table import TableSpec
 
 CATEGORIES = tuple("missing_context wrong_context ignored_constraints hallucination style_mismatch other".split())
@@ -113,11 +113,6 @@ LISTS = {
     SESSIONS.name: ("context_document_ids", "context_node_ids"),
     FEEDBACK.name: ("error_categories", "output_issues"),
 }
-
-
-def word(column: str) -> pl.Expr:
-    """A vocabulary's value as it is compared: trimmed, in lower case (G8)."""
-    return pl.col(column).str.strip_chars(SPACES).str.to_lowercase()
 
 
 def is_sampled(ids: pl.Series, rate: float) -> pl.Series:

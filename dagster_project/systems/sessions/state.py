@@ -13,12 +13,12 @@ from pathlib import Path
 
 import polars as pl
 
-from dagster_project.contracts import TABLES
 from dagster_project.engines.stored_tables import fit
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.parquet import TableWriter
 from dagster_project.lake.placing import Move
+from dagster_project.systems.sessions.tables import TABLES
 
 FROZEN, ARCHIVE, RESTATEMENTS = "core__frozen_session_days", "archive__sessions", "metric__restatements"
 LOG_COLUMNS = tuple(name for name in TABLES[RESTATEMENTS].columns if name != "entry")

@@ -1,0 +1,220 @@
+"""Patterns of secrets: private keys, connection strings with passwords, and values beside the name of a secret (T8).
+
+A secret in an example has a `~` in its middle (`masking_kinds.Pattern`).
+"""
+
+from dagster_project.columns.masking_kinds import B, Pattern
+from dagster_project.columns.token_patterns import TOKENS
+
+_KEY_GATE = (r"PRIVATE KEY|PuTTY-User-Key-File",)
+_BEGIN = r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_END = r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
+_BETWEEN_LINES = r"(?:\s|\\[rnt]|[\"'+>|,\\])*"
+_KEY_TEXT = "MIIEow~IBAAKCAQEAx8V2mTq0lHn5b"
+
+_URL_GATE = (r"://[^\s/\"'<>`@:]*:[^\s/\"'<>`]*@",)
+_PAIRS_GATE = (r"(?i-u:password|pwd|accountkey|sharedaccesskey)\s?=\s?[^\s\"'<>]",)
+_NAME = r"[A-Za-z][A-Za-z0-9_ ]{0,40}"
+_FIRST_NAME = (
+    r"(?i-u:server|data ?source|host|host ?name|driver|provider|dsn|database|db|initial catalog|user ?id|user ?name|user|uid|addr"
+    r"|address|network address|endpoint|port|persist security info|defaultendpointsprotocol|accountname|application name)"
+)
+_PLAIN = r"[^\s\"'`<>,;()“”*]"
+_OF_ALL_SIGNS = r"[^;,\s\"'<>`“”\\]*[^;,\s\"'<>`“”\\.):?]"
+
+# Names under which secrets are kept, and what stands between a name and its value.
+_OF_A_SECRET = (
+    r"(?:api[_ .-]?key|access[_ .-]?key|secret[_ .-]?key|private[_ .-]?key|encryption[_ .-]?key|signing[_ .-]?key|auth[_ .-]?key"
+    r"|account[_ .-]?key|master[_ .-]?key|shared[_ .-]?key|secret|token|credentials?)"
+)
+_SUFFIX = r"(?:[_-][A-Za-z0-9]+){0,2}"
+_OF_A_PASSWORD = r"(?i:passwords?|passwd|passphrase|passcode|passwort|contraseña|mot de passe|pwd)"
+_OR_PASS = rf"(?:{_OF_A_PASSWORD}{_SUFFIX}|(?:{B}|_)(?:pass|PASS|Pass))"
+_TYPE = r"(?: ?: ?[A-Za-z]+(?:\[[A-Za-z]+\])?)?"
+_SIGNS = r"[\\\"'`*\])]{0,4}"
+_IS = rf"{_SIGNS}{_TYPE}[ \t]*(?:=>|:=|==?|:|>){_SIGNS}[ \t]*"
+_IS_SAID = r"(?:[ \t]+(?:is|was|to|are)[ \t]*:?|[ \t]+)[ \t]*"
+_QUOTE = r"(?:[a-zA-Z]?\\?[\"'`])"
+_QUOTED = r"[^\s\"'`<>]{5,}[^\s\"'`<>\\]"
+_BARE = r"[^\s\"'`<>,;&|(){}\[\]\\]{5,}[^\s\"'`<>,;&|(){}\[\]\\.:]"
+# A name is written in small letters, in capitals or with a capital at its start: that is all the first of the two looks for.
+_NAME_GATE = (
+    r"key|Key|KEY|secret|Secret|SECRET|token|Token|TOKEN|redential|REDENTIAL|pass|Pass|PASS|pwd|Pwd|PWD|contrase|mot de"
+)
+_VALUE_GATE = (
+    _NAME_GATE,
+    r"(?:(?i-u:key|secret|token|credentials?|pass(?:word|words|wd|phrase|code|wort|e)?|pwd)|contraseña)(?:[_-][A-Za-z0-9]+){0,2}"
+    rf"(?:{_SIGNS}{_TYPE}[ \t]*[=:>]|[ \t]+(?:is|was|to|are)[ \t]|[ \t]+[A-Za-z0-9/+]{{40}}|[ \t]+[`\"'])",
+)
+_OF_THE_PUBLIC = r"(?i-u:public[ _-]?key[ _-]?token)[\"' =:>]*$"
+_BEARER_GATE = (r"(?i-u:bearer|basic|token|apikey)[ \t]+[A-Za-z0-9._~+/=-]{16}",)
+
+SECRETS = (
+    Pattern(
+        "private_key",
+        "PEM and PGP blocks, also without their end",
+        _KEY_GATE,
+        rf"{_BEGIN}(?:-{{0,3}}[^-])*{_END}|{_BEGIN}(?:{_BETWEEN_LINES}(?:[A-Za-z-]+: [^\n\\]+|[A-Za-z0-9+/=]{{16,}}))+"
+        rf"(?:{_BETWEEN_LINES}[A-Za-z0-9+/=]{{1,15}}\z)?",
+        (
+            f"-----BEGIN RSA PRIVATE~ KEY-----\n{_KEY_TEXT}\n{_KEY_TEXT}==\n-----END RSA PRIVATE~ KEY-----",
+            f"-----BEGIN OPENSSH PRIVATE~ KEY-----\\n{_KEY_TEXT}\\nAbC1",
+            f"-----BEGIN PGP PRIVATE~ KEY BLOCK-----\nVersion: GnuPG v2\n\n{_KEY_TEXT}",
+        ),
+        (
+            "-----BEGIN RSA PRIVATE KEY-----",
+            'if text.startswith("-----BEGIN PRIVATE KEY-----"): pass',
+            "-----BEGIN CERTIFICATE-----\nMIIDdzCCAl+gAwIBAgIEAgAAuTANBgkqhkiG\n-----END CERTIFICATE-----",
+        ),
+        check="has_key_body",
+    ),
+    Pattern(
+        "private_key",
+        "PuTTY's file",
+        _KEY_GATE,
+        r"PuTTY-User-Key-File-[0-9]: (?s:.*?)(?:Private-MAC: [0-9a-f]+|\z)",
+        (f"PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 1\n{_KEY_TEXT}\nPrivate-MAC: 0a1b2c",),
+        ("PuTTY-User-Key-File-2: is the first line",),
+        check="has_key_body",
+    ),
+    Pattern(
+        "connection_string",
+        "an address with user and password",
+        _URL_GATE,
+        r"[A-Za-z][A-Za-z0-9+._-]*://[^\s/\"'<>`@:]*:[^\s/\"'<>`]*@(?:[^\s\"'<>`\\()@,;]|,[A-Za-z])*[A-Za-z0-9/_=\]]",
+        (
+            "postgres://app:s3~cretPw@db.internal:5432/orders",
+            "mongodb+srv://root:Zx8~kQ2@cluster0.ab1cd.mongodb.net/?retryWrites=true",
+            "redis://:p4ss~w0rd@10.0.0.5:6379/0",
+            "amqp://guest:Gu3~st!@rabbit.example.com",
+        ),
+        (
+            "https://example.com:8080/@name",
+            "postgres://user:password@localhost/db",
+            "postgres://${USER}:${PASSWORD}@host/db",
+            "http://user:<password>@host",
+        ),
+        check="is_connection",
+    ),
+    Pattern(
+        "connection_string",
+        "JDBC with a password",
+        ("(?i-u:jdbc:)",),
+        r"(?i-u:jdbc):[a-z0-9:+-]+:(?:[^\s\"'<>`\\]*(?i-u:password|pwd)=[^\s\"'<>`\\&;,]*[^\s\"'<>`\\&;,.):?]|[^\s/\"'<>`@]+/[^\s\"'<>`@]+@)"
+        r"(?:[^\s\"'<>`\\,]*[A-Za-z0-9/_=;])?",
+        (
+            "jdbc:postgresql://db:5432/app?user=app&password=Zx8~kQ2mm",
+            "jdbc:sqlserver://db:1433;databaseName=app;user=sa;password=Zx8~kQ2mm;",
+            "jdbc:oracle:thin:scott/T1g~er@//db:1521/svc",
+        ),
+        ("jdbc:postgresql://localhost:5432/app", "jdbc:mysql://db/app?user=app&password=${DB_PASSWORD}"),
+        check="is_connection",
+    ),
+    Pattern(
+        "connection_string",
+        "pairs of name and value with a password among them",
+        _PAIRS_GATE,
+        rf"{B}{_FIRST_NAME} ?= ?[^;\n\"'<>`]*;(?: ?{_NAME} ?= ?[^;\n\"'<>`]*;)*"
+        rf" ?(?i-u:password|pwd|accountkey|sharedaccesskey) ?= ?{_OF_ALL_SIGNS}"
+        rf"(?:;(?: ?{_NAME} ?= ?[^;\n\"'<>`]+;)*(?: ?{_NAME} ?= ?[^;\s\"'<>`,\\]*[^;\s\"'<>`,\\.])?)?"
+        rf"|{B}(?i-u:host|hostaddr|dbname|user|port)={_PLAIN}+(?: [a-z_]+={_PLAIN}+)* password={_OF_ALL_SIGNS}"
+        rf"(?: [a-z_]+={_PLAIN}+)*",
+        (
+            "Server=tcp:db.example.net,1433;Initial Catalog=app;User ID=sa;Password=Zx8~kQ2!m;Encrypt=True",
+            "DefaultEndpointsProtocol=https;AccountName=shop;AccountKey=Zx8~kQ2mLp9Wv4Rt7==;EndpointSuffix=core.windows.net",
+            "host=db port=5432 dbname=app user=app password=Zx8~kQ2mm sslmode=require",
+        ),
+        ("Server=db;Password={0};", "connect(host=host, user=user, password=password)"),
+        check="is_connection",
+    ),
+    *TOKENS,
+    Pattern(
+        "access_token",
+        "a secret key beside its name",
+        _VALUE_GATE,
+        rf"(?P<lead>(?i-u:secret|aws)[A-Za-z0-9_ .-]{{0,30}}?(?i-u:key)(?i-u:[_ ]?id)?(?:{_IS}|{_IS_SAID}){_QUOTE}?)"
+        r"(?P<item>[A-Za-z0-9/+]{40})",
+        (
+            "aws_secret_access_key = wJalr~XUtnFEMI/K7MDENG/bPxRfiCYzq8LmT2vWQ",
+            "the secret key wJalr~XUtnFEMI/K7MDENG/bPxRfiCYzq8LmT2vWQ",
+        ),
+        ("the aws key da39a3ee5e6b4b0d3255bfef95601890afd80709",),
+        not_before=r"^[A-Za-z0-9/+=]",
+        check="is_base64",
+    ),
+    Pattern(
+        "access_token",
+        "what is sent to authorise a request",
+        _BEARER_GATE,
+        r"(?P<lead>(?i-u:bearer|authorization[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}(?:basic|token|apikey))[ \t]+)"
+        r"(?P<item>[A-Za-z0-9._~+/-]{16,}={0,2})",
+        (
+            "Authorization: Bearer 8kLm2Vw9~Rt4Yb7Np1Hc6",
+            'headers = {"Authorization": "Basic YWRtaW46Z~nVsbHlTM2NyZXQh"}',
+        ),
+        ("Authorization: Bearer authentication-required", "Bearer your-access-token-1234"),
+        check="is_secret",
+    ),
+    Pattern(
+        "access_token",
+        "a secret given to its name, in quotes",
+        _VALUE_GATE,
+        rf"(?P<lead>(?i-u:{_OF_A_SECRET}){_SUFFIX}(?:{_IS}|{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
+        (
+            'api_key = "8kLm2V~w9Rt4Yb7"',
+            '{"client_secret": "Qx3-Gd5F~a0TeZs8"}',
+            "export const token: string = '9f8e7d~6c5b4a'",
+        ),
+        (
+            'api_key = "your-key-here-123"',
+            'token = "identifier2"',
+            'secret = "projects/1/secrets/db"',
+            'API_KEY = "<API_KEY_1234>"',
+            'token_url = "https://example.com/oauth2/v1x2"',
+            'publicKeyToken="1fc8b3b9a1e18e3b"',
+        ),
+        not_after=_OF_THE_PUBLIC,
+        check="is_secret",
+    ),
+    Pattern(
+        "access_token",
+        "a secret given to its name, without quotes",
+        _VALUE_GATE,
+        rf"(?P<lead>(?i-u:{_OF_A_SECRET}){_SUFFIX}(?:{_IS}|[ \t]+(?:is|was)[ \t]*:?[ \t]*))(?P<item>{_BARE})",
+        ("API_KEY=8kLm2V~w9Rt4Yb7", "https://example.com/?access_token=9f8e7d~6c5b4a", "The token is 9f8e7d~6c5b4a."),
+        (
+            "api_key = os.environ['KEY2']",
+            "token = self.tokens2",
+            "token = next_token(x1y2)",
+            "max_token: 1048576000",
+            "private_key: Ed25519PrivateKey",
+        ),
+        not_after=_OF_THE_PUBLIC,
+        not_before=r"^[(\[{]",
+        check="is_secret",
+    ),
+    Pattern(
+        "access_token",
+        "a password in quotes",
+        _VALUE_GATE,
+        rf"(?P<lead>(?:{_OR_PASS}{_IS}|{_OF_A_PASSWORD}{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
+        (
+            'password="hunt~er22"',
+            "DB_PASS: 'Tr0ub4~dor&3'",
+            '\\"password\\": \\"P@ssw~0rd!\\"',
+            "the password is `Tr0ub4~dor`",
+        ),
+        ('password = "password"', 'passwd = "{password1}"', 'pwd = "/home/user2"', 'password="********"'),
+        check="is_password",
+    ),
+    Pattern(
+        "access_token",
+        "a password without quotes",
+        _VALUE_GATE,
+        rf"(?P<lead>{_OR_PASS}{_IS}|{_OF_A_PASSWORD}[ \t]+(?:is|was)[ \t]*:?[ \t]*)(?P<item>{_BARE})",
+        ("DB_PASSWORD=Tr0ub4~dor", "Password: hunt~er22", "my password is S3cr~etPass!"),
+        ("password=getpass1()", "password = password2", "password: str = field2", "The password is base64-encoded."),
+        not_before=r"^[(\[{]",
+        check="is_bare_password",
+    ),
+)

@@ -1,0 +1,77 @@
+"""Tables that belong to no system, and what tables of several systems have in common."""
+
+from dagster_project.contracts.columns import RECORD_SPLIT
+from dagster_project.contracts.meaning import count
+from dagster_project.contracts.table import Table
+
+# Of every source row: what else it held, when and where it was read, what was mended.
+PLACED = "extra? occurred_at event_date source_file source_rowid repairs"
+# Raw tables keep what the source says; vocabularies and ranges are those of the tables made from them.
+UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format", "feedback_confidence")
+# A candidate for a training set: for what format, and what speaks against it (T1).
+CANDIDATE = """id format source origin_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
+    quality_weight base_weight tier domain error_type? label? prompt_key split thread_key? side_a? side_b?"""
+CANDIDATE_OWN = {"split": RECORD_SPLIT}
+
+ALL = (
+    Table(
+        "quarantine__rows",
+        "One refused source row with every reason and its original values; it leaves when the source is mended.",
+        ("system", "table", "source_file", "source_rowid"),
+        "system table key? source_rowid event_date? reasons row source_file",
+        view="quarantine",
+    ),
+    Table(
+        "core__reviews",
+        "One example or user correction our own reviewers judged (D8).",
+        ("example_id",),
+        "example_id review_verdict reviewer note? decided_at",
+    ),
+    Table(
+        "core__review_items",
+        "One example or user correction a person may judge: whether it waits for one, and what it is worth to judge it (D8).",
+        ("item_id",),
+        """item_id kind event_date domain quality_score quality_flags is_contradicted has_attempt has_feedback
+        review_reasons is_waiting review_priority""",
+    ),
+    Table(
+        "core__review_queue",
+        "One example or user correction that waits for a person, most valuable first (D8).",
+        ("item_id",),
+        """rank item_id kind event_date domain quality_score quality_flags is_contradicted has_attempt has_feedback
+        review_reasons""",
+    ),
+    Table(
+        "core__settlements",
+        "One feedback row of the safety queue or the correction requests that a person has settled (F12).",
+        ("feedback_id",),
+        "feedback_id reviewer note settled_at",
+    ),
+    Table(
+        "core__signals",
+        "One signal of satisfaction, all systems in one shape (N).",
+        ("signal_id",),
+        """signal_id system kind subject_id session_id? user_id? occurred_at polarity is_explicit confidence weight""",
+        view="signals",
+        is_view=True,
+    ),
+    Table(
+        "core__candidate_rivals",
+        "One candidate that does not leave because of others: outvoted, in conflict, or a duplicate (F13, T2).",
+        ("id",),
+        "id reason duplicate_of?",
+    ),
+    Table(
+        "metric__satisfaction_daily",
+        "One day of one system's signals, and an overall line by fixed shares, never by volume (N).",
+        ("event_date", "system"),
+        """event_date system signal_count positive_count negative_count neutral_count satisfaction_rate decided_rate?
+        fixed_share""",
+        own={
+            "signal_count": count("signals of the day"),
+            "positive_count": count("positive signals"),
+            "negative_count": count("negative signals"),
+            "neutral_count": count("neutral signals"),
+        },
+    ),
+)

@@ -1,0 +1,110 @@
+"""Records of a release to read before training on it, each beside what it was made from (`gristmill sample`). Reads only.
+
+They are drawn by a hash of their ids: the same every time, and as if at random. What a record was made from is told as of the
+publication.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+import polars_hash
+
+from dagster_project.columns.printable import short
+from dagster_project.columns.templates import FIELDS
+from dagster_project.lake.lake import Lake
+from dagster_project.lake.releases import ReleaseName
+from dagster_project.lookups import page
+from dagster_project.lookups.questions import stories_of
+from dagster_project.lookups.release_records import records, with_texts
+from dagster_project.registry import SYSTEMS
+from dagster_project.systems.declaration import Why
+
+TOLD = (
+    "source",
+    "split",
+    "quality_weight",
+    "base_weight",
+    "tier",
+    "domain",
+    "language",
+    "is_refusal",
+    "origin_ids",
+    "id",
+    "content_id",
+)
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """A record with all its columns, and what is told of each thing it was made from."""
+
+    record: dict[str, Any]
+    stories: list[dict[str, Any]]
+    lines: list[str]
+
+    @property
+    def texts(self) -> dict[str, Any]:
+        """The context first, then the format's fields."""
+        names = ("context", *FIELDS[self.record["format"]])
+        return {name: self.record[name] for name in names if self.record[name] not in (None, "")}
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        return {name: self.record[name] for name in TOLD if self.record.get(name) is not None}
+
+
+def drawn(lake: Lake, name: ReleaseName, format: str | None, count: int) -> pl.DataFrame:
+    """So many records of a format, or of all."""
+    found = records(lake, name, tuple(FIELDS) if format is None else (format,))
+    lot = polars_hash.col("id").chash.sha2_256()
+    return found.with_columns(lot.alias("lot")).sort("lot", "format").head(count).select("format", "id")
+
+
+def sample(lake: Lake, name: ReleaseName, format: str | None, count: int) -> list[Sampled]:
+    chosen = with_texts(lake, name, drawn(lake, name, format, count))
+    told = _stories(lake, [origin for record in chosen for origin in record["origin_ids"]])
+    found = []
+    for record in chosen:
+        known = [told[origin] for origin in record["origin_ids"] if origin in told]
+        lines = [line for why, story in known for line in why.tell(story)]
+        gone = [f"  {origin} is not known any more" for origin in record["origin_ids"] if origin not in told]
+        found.append(Sampled(record, [story for _, story in known], lines + gone))
+    return found
+
+
+def _stories(lake: Lake, origins: list[str]) -> dict[str, tuple[Why, dict[str, Any]]]:
+    """What is known of the things behind records, by their ids, from whichever system has them."""
+    told: dict[str, tuple[Why, dict[str, Any]]] = {}
+    for why in (system.why for system in SYSTEMS.values() if system.why):
+        if why.fates:
+            fates = why.fates(lake, pl.Series(origins, dtype=pl.String).unique()).filter(pl.col("fate") != "merged")
+            for origin in sorted(fates["origin_id"]):
+                for story in stories_of(lake, why, [origin]):
+                    told[origin] = (why, story)
+    return told
+
+
+def lines_of(found: list[Sampled]) -> Iterator[str]:
+    for number, one in enumerate(found, 1):
+        yield f"{number}. {one.record['format']}  " + "  ".join(
+            f"{name} {_fact(value)}" for name, value in one.facts.items()
+        )
+        yield from (f"    {name:<12} {short(str(value))}" for name, value in one.texts.items())
+        yield from (f"  {line}" for line in one.lines)
+        yield ""
+
+
+def page_of(name: ReleaseName, found: list[Sampled]) -> str:
+    parts = [page.paragraph("Drawn by a hash of their ids. Left what a model learns from, right where it came from.")]
+    for number, one in enumerate(found, 1):
+        facts = page.table(("", ""), [(key, _fact(value)) for key, value in one.facts.items()])
+        parts.append(page.heading(f"{number}. {one.record['format']}"))
+        texts = [page.text_block(key, value) for key, value in one.texts.items()]
+        parts.append(page.beside(texts, [page.text_block("made from", "\n".join(one.lines)), facts]))
+    return page.page(f"{len(found):,} records of release {name}", parts)
+
+
+def _fact(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, list) else f"{value:g}" if isinstance(value, float) else str(value)

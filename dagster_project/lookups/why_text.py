@@ -1,0 +1,32 @@
+"""`gristmill why` in words: how a row came to count, or not, and where it went. What each system tells is in its `story.py`."""
+
+from typing import Any
+
+from dagster_project.registry import SYSTEMS
+
+
+def tell(found: dict[str, Any]) -> str:
+    lines = [f"{found['id']}"]
+    if "waiting" in found:
+        return "\n".join([*lines, f"  waits: {found['waiting']}"])
+    for row in found["quarantined"]:
+        lines.append(
+            f"  refused: {', '.join(row['reasons'])}  ({row['source_file']} {row['table']} row {row['source_rowid']})"
+        )
+        lines.append(f"    {row['row']}")
+    for why in [system.why for system in SYSTEMS.values() if system.why]:
+        for story in found[why.key]:
+            lines += why.tell(story)
+    for example in found["examples"]:
+        lines += _example(example)
+    return "\n".join(lines)
+
+
+def _example(example: dict[str, Any]) -> list[str]:
+    head = (
+        f"  example {example['id']}  {example['format']} from {example['source']}, weight {example['quality_weight']:g}"
+    )
+    if example["reason"] is None:
+        return [head, f"    leaves in {example.get('file', 'the next release')}"]
+    of = f" of {example['duplicate_of']}" if example["duplicate_of"] else ""
+    return [head, f"    left out: {example['reason']}{of}"]

@@ -1,0 +1,96 @@
+"""The tables of conversations: what comes in, what is derived from it, what is counted."""
+
+from dagster_project.contracts.meaning import count
+from dagster_project.contracts.shared import PLACED, UNCHECKED
+from dagster_project.contracts.table import Table, by_name
+from dagster_project.systems.conversations.columns import COLUMNS, CORRECTION_TYPE, DECIDING_RULE, TURN_KIND
+
+TURN = """turn_key turn_number user_id? session_id? timestamp topic? intent? keywords? validation_outcome?
+    strategy_summary? quality_score? user_feedback_status? feedback_confidence? rejection_detected_in?
+    source_correction_type? query? response? query_source? response_source?"""
+
+TABLES = by_name(
+    COLUMNS,
+    Table(
+        "raw_conversations__turns",
+        "One turn of a conversation with its texts, wherever they lay (seed 1's table `turns`).",
+        ("turn_key",),
+        f"{TURN} goals_json? {PLACED}",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "raw_conversations__turn_index",
+        "One turn of a conversation as the older table `turn_index` has it, with its texts.",
+        ("turn_key",),
+        f"{TURN} id? doc_path? {PLACED}",
+        is_by_day=True,
+        unchecked=UNCHECKED,
+    ),
+    Table(
+        "core__turn_pairs",
+        "One turn and what the next message says of it (C1-C3), made once per day while the texts are in memory.",
+        ("turn_key",),
+        """turn_key turn_id turn_number user_id? session_id? thread_id occurred_at event_date prompt_key? next_turn_key?
+        next_turn_id? next_at? similarity? feedback_status feedback_confidence correction_type? reason source_status?
+        source_confidence? source_correction_type? intent?
+        validation_outcome? quality_score? strategy_summary? query_source? response_source?
+        refers_back said_status? said_confidence? said_reason? text_hash source_file""",
+        is_by_day=True,
+        unchecked=("quality_score",),
+        own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "core__turn_references",
+        "One of the five turns a message may mean that points at an earlier turn, best first (C6).",
+        ("message_turn_key", "rank"),
+        "message_turn_key rank turn_key score similarity event_date",
+        is_by_day=True,
+    ),
+    Table(
+        "core__turns",
+        "One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).",
+        ("turn_key",),
+        """turn_key user_id? turn_number turn_id session_id? thread_id occurred_at event_date feedback_status
+        feedback_confidence correction_type? detected_in_turn? detected_at? similarity? reason source_status?
+        source_confidence? source_correction_type? is_disputed? satisfaction_score? ranking_score is_reusable consecutive_rejections
+        validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
+        source_file""",
+        unchecked=("quality_score",),
+        own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "core__strategies",
+        "One turn with a strategy, best first; rejected ones are listed last and must not be reused (C4).",
+        ("turn_key",),
+        """rank turn_key user_id? turn_id session_id? occurred_at intent? strategy_summary feedback_status is_reusable
+        ranking_score quality_score?""",
+        unchecked=("quality_score",),
+    ),
+    Table(
+        "core__machine_signals",
+        "One detected rejection or acceptance with a confidence of 0.70 or more, and the turn it is about (C6).",
+        ("message_turn_key",),
+        """message_turn_key target_turn_key target_kind kind confidence reason occurred_at user_id? session_id? targets""",
+        own={"kind": TURN_KIND, "reason": DECIDING_RULE},
+    ),
+    Table(
+        "metric__turn_daily",
+        "One day of turns: what the next messages say of them, and how far the source's own status is off.",
+        ("event_date",),
+        """event_date turn_count session_count rejected_count accepted_count neutral_count explicit_count rephrased_count
+        abandonment_count rejected_rate accepted_rate mean_satisfaction? satisfaction_count repeated_rejection_sessions
+        source_status_count disputed_count disputed_rate?""",
+        own={
+            "rejected_count": count("turns detected as rejected"),
+            "neutral_count": count("turns of which nothing clear was said"),
+        },
+    ),
+    Table(
+        "metric__detector_calibration",
+        "One confidence decile of the detector beside what people said explicitly about the same turns.",
+        ("compared_with", "confidence_decile"),
+        """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
+        mean_confidence calibration_error""",
+    ),
+)

@@ -1,0 +1,187 @@
+"""The tables of feedback: what comes in, what is derived from it, what is counted."""
+
+from dagster_project.contracts.meaning import count, long_text
+from dagster_project.contracts.shared import CANDIDATE, CANDIDATE_OWN
+from dagster_project.contracts.table import Table, by_name
+from dagster_project.systems.feedback.columns import COLUMNS
+
+KEYS = """
+    feedback_id response_id session_id? user_id? voter_id occurred_at event_date feedback_type effective_type sentiment? comment?
+    rating? rating_scale correction_type? flag_type? domain error_type? response_confidence? is_escalated is_processed
+    source_quality_weight? what_was_wrong_length? correction_length? comparison_basis_length? has_query has_answer prompt_key
+    split response_key voice_key thread_key? answer_key? answer_hash? correction_hash? preferred_hash? record_hash? is_fragment?
+    is_respaced? loose_hash? is_unseen_attempt?
+"""
+RESPONSE_QUERY, RESPONSE_TEXT = long_text("the user's question (seed 0)"), long_text("the assistant's answer (seed 0)")
+
+TABLES = by_name(
+    COLUMNS,
+    Table(
+        "raw_feedback__entries",
+        "One valid feedback row, its texts kept here once (seed 0's table `feedback`).",
+        ("feedback_id",),
+        """feedback_id response_id session_id user_id? timestamp response_timestamp? feedback_type rating? correction?
+        correction_type? what_was_wrong? preferred_response? comparison_basis? flag_type? flag_details? original_query
+        original_response conversation_context? domain? response_confidence? escalated_to_claude? processed?
+        training_format? quality_weight? processed_at? created_at? extra? occurred_at event_date rating_scale source_file
+        source_rowid repairs is_written_back filled_from?""",
+        is_by_day=True,
+    ),
+    Table(
+        "raw_feedback__responses",
+        "One answer the assistant gave, rated or not, with its texts (seed 0, response tracking).",
+        ("response_id",),
+        """response_id session_id? query? response? timestamp? confidence? escalated? extra? source_file source_rowid repairs
+        response_hash""",
+        own={"query": RESPONSE_QUERY, "response": RESPONSE_TEXT},
+    ),
+    Table(
+        "raw_feedback__stored_aggregates",
+        "A file's own aggregate of a response; read only to say how far off it is.",
+        ("source_file", "response_id"),
+        """response_id thumbs_up_count? thumbs_down_count? correction_count? preference_count? flag_count? extra?
+        source_file source_rowid""",
+        unchecked=tuple(f"{name}_count" for name in ("thumbs_up", "thumbs_down", "correction", "preference", "flag")),
+    ),
+    Table(
+        "raw_feedback__stored_sessions",
+        "A file's own aggregate of a session; read only to say how far off it is.",
+        ("source_file", "session_id"),
+        """session_id total_responses? feedback_given? positive_count? negative_count? correction_count? extra?
+        source_file source_rowid""",
+        unchecked=("total_responses", "feedback_given", "positive_count", "negative_count", "correction_count"),
+    ),
+    Table(
+        "core__feedback_keys",
+        "What the set logic needs of a feedback row, computed once per day while its text is in memory.",
+        ("feedback_id",),
+        KEYS,
+        is_by_day=True,
+    ),
+    Table(
+        "core__linked_feedback",
+        "One feedback row that shares its response, or its prompt and context, with another row or a distilled example.",
+        ("feedback_id",),
+        KEYS,
+    ),
+    Table(
+        "core__voices",
+        "One feedback row that does not count because its voter said it again (F3).",
+        ("feedback_id",),
+        "feedback_id status status_ref",
+    ),
+    Table(
+        "core__answers",
+        "One rated answer of one response that others spoke about too: their votes and objections (F8).",
+        ("response_id", "answer_key"),
+        "response_id answer_key? up_count down_count has_objection",
+    ),
+    Table(
+        "core__flagged_responses",
+        "One response somebody flagged as harmful, as `responses` shows it (F8).",
+        ("response_id",),
+        "response_id thread_key answer_hash",
+    ),
+    Table(
+        "core__condemned_answers",
+        "One answer, to one prompt in one context, that somebody flagged as harmful: it is never taught (F8).",
+        ("thread_key", "answer_hash"),
+        "thread_key answer_hash",
+    ),
+    Table(
+        "core__feedback",
+        "One feedback row before as_of: who speaks, whether it counts, what it weighs and why.",
+        ("feedback_id",),
+        """feedback_id response_id session_id? user_id? voter_id occurred_at event_date feedback_type effective_type
+        sentiment? comment? rating? rating_scale status status_ref? quality_weight weight_parts tier base_tier base_weight
+        source_quality_weight? is_contested? error_type? correction_type? flag_type? domain response_confidence?
+        is_escalated is_processed has_query has_answer prompt_key split thread_key? answer_key? answer_hash?
+        correction_hash? preferred_hash? record_hash? is_fragment? is_respaced? loose_hash? is_unseen_attempt?""",
+        is_view=True,
+    ),
+    Table(
+        "core__responses",
+        "One rated answer: what its active feedback adds up to (seed 0's feedback_aggregates, F11).",
+        ("response_id",),
+        """response_id thumbs_up_count thumbs_down_count avg_rating? rating_count correction_count preference_count
+        flag_count net_sentiment? confidence_delta? first_feedback_at last_feedback_at session_ids""",
+        view="response_feedback",
+        is_view=True,
+    ),
+    Table(
+        "core__feedback_sessions",
+        "One known session that gave active feedback, or whose own responses got some (seed 0's feedback_sessions, F11).",
+        ("session_id",),
+        """session_id total_responses? feedback_given feedback_rate? positive_count negative_count rated_count
+        correction_count session_quality started_at? last_activity_at? primary_domain? topics""",
+        own={"rated_count": count("active rows, over which session_quality is the mean")},
+        view="feedback_sessions",
+        is_view=True,
+    ),
+    Table(
+        "core__correction_requests",
+        "One answer that was rated down, that nobody has corrected and no person settled yet, heaviest first (F12).",
+        ("feedback_id",),
+        """rank answer_key? feedback_id response_id session_id? user_id? domain negative_count quality_weight occurred_at
+        prompt_key is_escalated response_confidence? original_query original_response conversation_context? comments""",
+        is_view=True,
+    ),
+    Table(
+        "core__safety_queue",
+        "One active flag `harmful` that no person has settled yet, newest first (F12).",
+        ("feedback_id",),
+        """rank feedback_id response_id session_id? user_id? occurred_at domain quality_weight is_escalated
+        response_confidence? original_query original_response conversation_context? flag_details?""",
+        is_view=True,
+    ),
+    Table(
+        "core__rating_partners",
+        "One prompt and context with thumbs both up and down: the answer its thumbs-down answers are paired with (F6).",
+        ("thread_key",),
+        """thread_key has_answers feedback_id? event_date? occurred_at? quality_weight? base_weight? answer_hash? loose_hash?
+        is_unseen_attempt?""",
+    ),
+    Table(
+        "core__feedback_candidates",
+        "One feedback row as a candidate for a training set: for what format, and what speaks against it (T1).",
+        ("id",),
+        CANDIDATE,
+        own=CANDIDATE_OWN,
+        is_view=True,
+    ),
+    Table(
+        "core__pair_votes",
+        "One explicit pair: how many people say so, and how many say the opposite (F13).",
+        ("thread_key", "side_a", "side_b"),
+        "thread_key side_a side_b votes_for votes_against",
+    ),
+    Table(
+        "metric__feedback_daily",
+        "One day and domain: active feedback by type and sentiment.",
+        ("event_date", "domain"),
+        """event_date domain feedback_count rating_count correction_count preference_count flag_count positive_count
+        negative_count neutral_count mean_weight net_sentiment?""",
+    ),
+    Table(
+        "metric__feedback_stats",
+        "One row: the figures of seed 0's GET /api/feedback/stats at as_of.",
+        ("as_of",),
+        """as_of total_feedback rating_count correction_count preference_count flag_count positive_count negative_count
+        net_sentiment? processed_count pending_count avg_weight? high_quality_count recent_24h""",
+        view="feedback_stats",
+    ),
+    Table(
+        "metric__error_patterns",
+        "One week, domain and kind of complaint: how often, and whether its share is rising (F12).",
+        ("week_start", "domain", "pattern"),
+        """week_start domain pattern signal_count domain_count share baseline_share? share_change? share_change_low?
+        share_change_high? verdict rank_score? rank?""",
+    ),
+    Table(
+        "metric__source_aggregates",
+        "One column of the source's own aggregate tables: how far it is from what its rows add up to.",
+        ("stored_table", "stored_column"),
+        "stored_table stored_column compared_count differing_count stored_total true_total",
+        empty_without=("raw_feedback__stored_aggregates", "raw_feedback__stored_sessions"),
+    ),
+)

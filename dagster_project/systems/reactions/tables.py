@@ -1,0 +1,53 @@
+"""The tables of reactions: what comes in, what is derived from it, what is counted."""
+
+from dagster_project.contracts.shared import PLACED
+from dagster_project.contracts.table import Table, by_name
+from dagster_project.systems.reactions.columns import (
+    COLUMNS,
+    NEUTRAL_REACTIONS,
+    OWN_IN_RAW,
+    REACTION_CONFIDENCE,
+    REACTION_ORIGIN,
+    REACTION_TURN_ID,
+    ROW_ID,
+)
+
+TABLES = by_name(
+    COLUMNS,
+    Table(
+        "raw_reactions__reactions",
+        "One reaction artifact, as stored and as its text says (seed 3's `conv_messages`).",
+        ("reaction_id",),
+        f"""reaction_id id tenant? project? user_id? bundle_id? agent_id? conversation_id message_id? turn_id track_id? role
+        user_type? text hosted_uri? ts ttl_days? tags reaction? origin? confidence? reaction_text? has_text rn? {PLACED}""",
+        is_by_day=True,
+        own=OWN_IN_RAW,
+    ),
+    Table(
+        "raw_reactions__turn_logs",
+        "One turn log: only that its turn is known (R4).",
+        ("turn_log_id",),
+        f"turn_log_id id tenant? project? user_id? conversation_id turn_id ts {PLACED}",
+        is_by_day=True,
+        own={"id": ROW_ID, "turn_id": REACTION_TURN_ID},
+    ),
+    Table(
+        "core__reactions",
+        "One reaction before as_of: who says what of which turn, whether it counts and why not (R1, R4).",
+        ("reaction_id",),
+        """reaction_id tenant? project? conversation_id turn_id user_id? origin? reaction? confidence? occurred_at event_date
+        is_active inactive_reason? is_orphan rn? source_file""",
+        own={"origin": REACTION_ORIGIN, "confidence": REACTION_CONFIDENCE, "turn_id": REACTION_TURN_ID},
+    ),
+    Table(
+        "metric__reaction_daily",
+        "One day of reactions that count, or did until they expired: by reaction and origin, and satisfaction (R2, R3).",
+        ("event_date",),
+        """event_date reaction_count ok_count not_ok_count neutral_count user_count user_ok_count user_not_ok_count
+        user_neutral_count machine_count machine_ok_count machine_not_ok_count machine_neutral_count unknown_count
+        unknown_ok_count unknown_not_ok_count unknown_neutral_count satisfaction_rate user_satisfaction_rate?
+        machine_satisfaction_rate? unknown_satisfaction_rate? ok_rate? user_ok_rate? machine_ok_rate? unknown_ok_rate?
+        orphan_count expired_count""",
+        own={"neutral_count": NEUTRAL_REACTIONS},
+    ),
+)

@@ -1,0 +1,175 @@
+"""What a person should know of a release before training on it: the text of its card, made from the manifest alone."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from dagster_project.columns.templates import FIELDS, SPLITS
+
+LEAST_EVALUATION = 20  # records; fewer say little of a model
+KINDS = ("source", "tier", "domain", "language")
+LENGTH_NAMES = {
+    "prompt_tokens": "prompt and context, tokens",
+    "answer_tokens": "answers, tokens",
+    "characters": "all, characters",
+}
+ANONYMISED_NOTE = (
+    "`anonymized_feedback` holds rated sessions without saying whose: no ids, and every combination of values is shared by "
+    "at least k users of its week (`anonymised` in `manifest.json`). Numbers are the lower ends of quarters and thirds."
+)
+ABOUT = {
+    "instruction": "a question and an answer people liked or a teacher gave",
+    "cot": "a question and a teacher's answer with its steps",
+    "correction": "an answer, what was wrong with it, and the corrected one",
+    "preference": "a better and a worse answer to the same prompt",
+    "unpaired": "one answer with a thumb, for KTO",
+}
+FOR = {
+    "instruction": "SFT",
+    "cot": "SFT",
+    "correction": "SFT",
+    "preference": "DPO, reward models",
+    "unpaired": "KTO, and never SFT",
+}
+LIMITS = (
+    "Names of people and street addresses are not masked.",
+    "Votes and corrections are opinions of those who gave them; they are not checked for truth.",
+    "Tokens are estimated as characters / 4: a tokenizer counts otherwise, above all outside English and in code.",
+    "Texts in a language no rule knows have none, and are judged by the rules for all.",
+)
+
+
+def text(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """Paragraphs and tables in Markdown, line by line."""
+    figures: Mapping[str, Mapping[str, Any]] = manifest.get("figures", {})
+    yield from ("", f"# Training sets up to {manifest['release_date']}", "")
+    yield from _rights(manifest.get("rights", {}))
+    yield from _formats(figures)
+    yield from _files(manifest["files"])
+    yield from _fields()
+    yield from _mix(figures)
+    yield from _lengths(figures)
+    yield from _weights(figures)
+    yield from _labels(figures)
+    yield from _masked(manifest)
+    yield from _made(manifest)
+    yield from ("## Known limits", "", *(f"- {limit}" for limit in LIMITS))
+    yield from (f"- {line}" for line in _few(figures))
+    if manifest["anonymised"]["weeks"]:
+        yield from ("", "## Anonymised feedback", "", ANONYMISED_NOTE)
+    yield ""
+
+
+def table(heads: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Iterator[str]:
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'---|' * len(heads)}"
+    yield from (f"| {' | '.join(map(_cell, row))} |" for row in rows)
+    yield ""
+
+
+def _cell(value: Any) -> str:
+    return f"{value}".replace("|", "\\|").replace("\n", " ")
+
+
+def _rights(rights: Mapping[str, str]) -> Iterator[str]:
+    for name in ("licence", "consent"):
+        yield f"{name.capitalize()}: {_cell(rights.get(name) or f'not stated (`{name}` in the configuration)')}"
+        yield ""
+
+
+def _formats(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    rows = [
+        (f"`{format}`", ABOUT[format], FOR[format], *(told["split"].get(split, 0) for split in SPLITS))
+        for format, told in figures.items()
+    ]
+    yield from table(("config", "one record", "for", *SPLITS), rows)
+    yield "`augmentation` is what would be in train but for its low weight."
+    if "unpaired" in figures:
+        down = figures["unpaired"].get("label", {}).get("false", 0)
+        yield (
+            f"Do not fine-tune on `unpaired` as if its answers were good (SFT): {down} of them are answers people rated down."
+        )
+    yield ""
+
+
+def _files(files: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield from ("## Files", "")
+    yield from table(
+        ("file", "split", "records"), [(n, entry["split"] or "", entry["rows"]) for n, entry in files.items()]
+    )
+
+
+def _fields() -> Iterator[str]:
+    yield "Each record carries `id`, `content_id` (of what it says: it stays when another row becomes the survivor), `source` (the"
+    yield "rule that made it), `quality_weight`, `base_weight`, `tier`, `domain`, `origin_ids` (the feedback rows or the distilled"
+    yield 'example behind it) and `context` (the conversation before the prompt, or null): train with it, a prompt like "Go on."'
+    yield "means nothing alone. Prompts never cross splits. What was left out, and why, is counted in `manifest.json`."
+    yield ""
+
+
+def _mix(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield from ("## The mix", "")
+    for kind in KINDS:
+        values = sorted({value for told in figures.values() for value in told.get(kind, {})})
+        if values:
+            rows = [(value, *(told.get(kind, {}).get(value, 0) for told in figures.values())) for value in values]
+            yield from table((kind, *figures), rows)
+
+
+def _lengths(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    rows = [
+        (f"`{format}`", name, *told[kind].values())
+        for format, told in figures.items()
+        for kind, name in LENGTH_NAMES.items()
+        if kind in told
+    ]
+    if rows:
+        yield from ("## Lengths", "", "Tokens are characters / 4. Of a pair both answers together.", "")
+        yield from table(("config", "of", "5 %", "50 %", "90 %", "95 %", "99 %", "longest"), rows)
+
+
+def _weights(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    yield from ("## Weights", "")
+    aged = sum(told.get("low_by_age", {}).get("true", 0) for told in figures.values())
+    low = sum(told["tier"].get(tier, 0) for told in figures.values() for tier in ("low", "very_low"))
+    yield "`quality_weight` is mostly age: of feedback it falls towards half of what it was, half of that way in 30 days, whatever the"
+    yield "answer is worth; of distilled examples it is their score. `base_weight` is the weight at age 0: take that, or none, unless"
+    yield "recent feedback should count for more."
+    yield f"Of {low} records of a low tier {aged} are so by age alone."
+    yield ""
+
+
+def _labels(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    labels = figures.get("unpaired", {}).get("label")
+    if labels:
+        up, down = labels.get("true", 0), labels.get("false", 0)
+        yield from ("## Balance of labels", "", f"`unpaired` has {up} answers rated up and {down} rated down.")
+        if up and down:
+            yield (
+                "KTO wants desirable_weight x up to lie between 1 and 4/3 of undesirable_weight x down: with undesirable_weight = 1, "
+                f"desirable_weight from {down / up:.2f} to {4 * down / (3 * up):.2f}."
+            )
+        yield ""
+
+
+def _masked(manifest: Mapping[str, Any]) -> Iterator[str]:
+    masked = manifest.get("masked")
+    if masked is not None:
+        yield from ("## Masked", "", "Items of these kinds were replaced by a placeholder such as `<EMAIL_1>`:", "")
+        yield from table(("kind", "items"), [(f"`{kind}`", count) for kind, count in masked.items()])
+
+
+def _made(manifest: Mapping[str, Any]) -> Iterator[str]:
+    yield from ("## How it was made", "")
+    yield "By Gristmill, from feedback, reviews and distilled answers: every candidate was judged by fixed rules and left, or did not"
+    yield "for the one reason counted in the manifest; exact duplicates left once; splits go by a hash of the prompt. The same sources,"
+    yield f"settings and as_of give the same bytes: as_of {manifest.get('as_of', manifest['release_date'])}, settings"
+    yield f"`{manifest.get('config_hash', '')}`, code `{manifest.get('code_hash', '')}`."
+    yield ""
+
+
+def _few(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    for format in FIELDS:
+        if format in figures:
+            held_out = sum(figures[format]["split"].get(split, 0) for split in ("validation", "test"))
+            if held_out < LEAST_EVALUATION:
+                yield f"`{format}` has {held_out} evaluation records, fewer than {LEAST_EVALUATION}: figures on them say little."
