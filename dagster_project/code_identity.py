@@ -35,7 +35,7 @@ def pipeline_identity(folder: Path = FOLDER) -> str:
     assets = [f"{PACKAGE}.assets.{path.stem}" for path in sorted((folder / "assets").glob("*.py"))]
     systems = [f"{PACKAGE}.systems.{path.parent.name}.system" for path in sorted(folder.glob("systems/*/system.py"))]
     files, libraries = reached(assets + systems, folder)
-    return _identity(files | set((folder / "sql").glob("*/*.sql")), libraries, folder)
+    return _identity(files | set((folder / "sql").glob("**/*.sql")), libraries, folder)
 
 
 def reached(modules: Iterable[str], folder: Path = FOLDER) -> tuple[set[Path], set[str]]:

@@ -25,6 +25,7 @@ from dagster_project.contracts.meaning import (
 
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "general")
 TIERS = ("premium", "high", "standard", "low", "very_low")
+LOW_TIERS = ("low", "very_low")  # which `low_tier` is about; their weights, sql/functions.sql (F5)
 FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")
 REASONS = tuple(
     """

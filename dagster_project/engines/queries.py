@@ -24,6 +24,7 @@ import duckdb
 import polars as pl
 
 from dagster_project.contracts import TABLES
+from dagster_project.engines.sql_functions import expanded
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import PLACES, Lake
 from dagster_project.lake.parquet import as_pattern
@@ -60,7 +61,7 @@ class Query:
 @cache
 def query(name: str) -> Query:
     """The query of a table or check, by its name."""
-    return parsed(name, file_of(name).read_text(encoding="utf-8"))
+    return parsed(name, expanded(file_of(name).read_text(encoding="utf-8")))
 
 
 def parsed(name: str, sql: str) -> Query:

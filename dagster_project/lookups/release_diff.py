@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.contracts.columns import LOW_TIERS
 from dagster_project.engines import reading
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import Lake
@@ -22,7 +23,6 @@ from dagster_project.systems.declaration import FATE
 MIX = ("format", "split", "source", "tier", "domain", "language")
 COMPARED = ("base_weight", "split", "source", "domain", "language")  # beside who says it
 KEYS = ["format", "content_id"]
-LOW = ("low", "very_low")
 
 
 @dataclass(frozen=True)
@@ -214,8 +214,8 @@ def _changes(changed: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, 
     rows = rows.with_columns(pl.lit(None, pl.String).alias("other_content"))
     is_other_row = pl.col("id") != pl.col("id_b")
     is_aged = (
-        (pl.col("split") == "train") & (pl.col("split_b") == "augmentation") & pl.col("tier_b").is_in(LOW)
-    ) & ~pl.col("tier").is_in(LOW)
+        (pl.col("split") == "train") & (pl.col("split_b") == "augmentation") & pl.col("tier_b").is_in(LOW_TIERS)
+    ) & ~pl.col("tier").is_in(LOW_TIERS)
     is_moved, is_weighed = pl.col("split") != pl.col("split_b"), pl.col("base_weight") != pl.col("base_weight_b")
     rows = rows.with_columns(_why_gone(as_of).alias("why")).with_columns(_because_gone().alias("gone"))
     why = (

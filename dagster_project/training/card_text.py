@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from dagster_project.columns.templates import FIELDS, SPLITS
+from dagster_project.contracts.columns import LOW_TIERS
 
 LEAST_EVALUATION = 20  # records; fewer say little of a model
 KINDS = ("source", "tier", "domain", "language")
@@ -130,7 +131,7 @@ def _lengths(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
 def _weights(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield from ("## Weights", "")
     aged = sum(told.get("low_by_age", {}).get("true", 0) for told in figures.values())
-    low = sum(told["tier"].get(tier, 0) for told in figures.values() for tier in ("low", "very_low"))
+    low = sum(told["tier"].get(tier, 0) for told in figures.values() for tier in LOW_TIERS)
     yield "`quality_weight` is mostly age: of feedback it falls towards half of what it was, half of that way in 30 days, whatever the"
     yield "answer is worth; of distilled examples it is their score. `base_weight` is the weight at age 0: take that, or none, unless"
     yield "recent feedback should count for more."

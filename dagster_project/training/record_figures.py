@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.templates import FIELDS
+from dagster_project.contracts.columns import LOW_TIERS
 
 ANSWERS = ("output", "chosen", "rejected", "completion")
 NO_TEXT = ("error_type", "votes_for", "votes_against", "label")
@@ -18,7 +19,7 @@ MIX = ("split", "source", "tier", "domain", "language")
 LENGTHS = ("prompt_tokens", "answer_tokens", "characters")
 PERCENTILES = (5, 50, 90, 95, 99, 100)
 CHARACTERS_A_TOKEN = 4
-LOW_TIERS, LEAST_OF_TRAINING_TIERS = ("low", "very_low"), 0.5  # F5
+LEAST_OF_TRAINING_TIERS = 0.5  # below it the tiers are low (F5, sql/functions.sql)
 LABEL, LOW_BY_AGE = "label", "low_by_age"
 SCHEMA = {"format": pl.String, "by": pl.String, "value": pl.String, "records": pl.Int64}
 

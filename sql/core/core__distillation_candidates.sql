@@ -30,7 +30,7 @@ judged as (
         if(origin = 'synthetic_pair', 'synthetic_pair', 'distillation_' || format) as source,
         core__condemned_answers.answer_hash is not null as is_condemned,
         format in ('preference', 'correction') as has_two_sides,
-        split = 'train' and quality_weight < 0.5 as is_low_training
+        split = 'train' and is_low(quality_weight) as is_low_training
     from proposed
     left join core__condemned_answers
         on proposed.thread_key = core__condemned_answers.thread_key
@@ -64,13 +64,7 @@ select
     end as late_reason,
     quality_weight,
     quality_weight as base_weight,
-    case
-        when quality_weight >= 0.9 then 'premium'
-        when quality_weight >= 0.7 then 'high'
-        when quality_weight >= 0.5 then 'standard'
-        when quality_weight >= 0.3 then 'low'
-        else 'very_low'
-    end as tier,
+    tier(quality_weight) as tier,
     domain,
     null::varchar as error_type,
     null::boolean as label,

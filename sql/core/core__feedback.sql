@@ -67,9 +67,9 @@ bonused as (
 weighed as (
     select
         *,
-        round(round(greatest(0.0, least(1.0, (0.5 + type_weight) * temporal_factor + bonuses)) * 1e12) / 1e6) / 1e6
+        six_decimals(greatest(0.0, least(1.0, (0.5 + type_weight) * temporal_factor + bonuses)))
             as quality_weight,
-        round(round(greatest(0.0, least(1.0, 0.5 + type_weight + bonuses)) * 1e12) / 1e6) / 1e6 as base_weight
+        six_decimals(greatest(0.0, least(1.0, 0.5 + type_weight + bonuses))) as base_weight
     from bonused
 )
 
@@ -93,7 +93,7 @@ select
     struct_pack(
         base := 0.5::double,
         type := type_weight,
-        temporal_factor := round(round(temporal_factor * 1e12) / 1e6) / 1e6,
+        temporal_factor := six_decimals(temporal_factor),
         explanation_bonus := explanation_bonus,
         substance_bonus := substance_bonus,
         full_replacement_bonus := full_replacement_bonus,
@@ -101,20 +101,8 @@ select
         escalation_bonus := escalation_bonus,
         overconfidence_bonus := overconfidence_bonus
     ) as weight_parts,
-    case
-        when quality_weight >= 0.9 then 'premium'
-        when quality_weight >= 0.7 then 'high'
-        when quality_weight >= 0.5 then 'standard'
-        when quality_weight >= 0.3 then 'low'
-        else 'very_low'
-    end as tier,
-    case
-        when base_weight >= 0.9 then 'premium'
-        when base_weight >= 0.7 then 'high'
-        when base_weight >= 0.5 then 'standard'
-        when base_weight >= 0.3 then 'low'
-        else 'very_low'
-    end as base_tier,
+    tier(quality_weight) as tier,
+    tier(base_weight) as base_tier,
     base_weight,
     source_quality_weight,
     is_contested,

@@ -132,15 +132,9 @@ judged as (
 tiered as (
     select
         *,
-        case
-            when quality_weight >= 0.9 then 'premium'
-            when quality_weight >= 0.7 then 'high'
-            when quality_weight >= 0.5 then 'standard'
-            when quality_weight >= 0.3 then 'low'
-            else 'very_low'
-        end as tier,
+        tier(quality_weight) as tier,
         -- F5: where the training split would have a low tier, validation and test take every one
-        split = 'train' and quality_weight < 0.5 as is_low_training
+        split = 'train' and is_low(quality_weight) as is_low_training
     from judged
 )
 

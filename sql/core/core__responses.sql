@@ -44,14 +44,6 @@ compared as (
     from counted
 ),
 
-halved as (
-    select
-        *,
-        2 * abs(surprise) + surprise_unit as surprise_halves,
-        2 * surprise_unit as whole_surprise
-    from compared
-),
-
 -- nearly every answer was rated in one session; only the others need a list made
 several_sessions as (
     select active.response_id, list_sort(list(distinct active.session_id)) as session_ids
@@ -62,17 +54,16 @@ several_sessions as (
 )
 
 select
-    halved.response_id,
+    compared.response_id,
     up as thumbs_up_count,
     down as thumbs_down_count,
-    ((2000000 * five_sum + five_count) // nullif(2 * five_count, 0)) / 1e6 as avg_rating,
+    share(five_sum, five_count) as avg_rating,
     ratings as rating_count,
     corrections as correction_count,
     preferences as preference_count,
     flags as flag_count,
-    sign(up - down) * ((2000000 * lead + voted) // nullif(2 * voted, 0)) / 1e6 as net_sentiment,
-    sign(surprise) * round((surprise_halves - surprise_halves % nullif(whole_surprise, 0)) / nullif(whole_surprise, 0)) / 1e6
-        as confidence_delta,
+    sign(up - down) * share(lead, voted) as net_sentiment,
+    sign(surprise) * wide_share_of_millionths(abs(surprise), surprise_unit) as confidence_delta,
     first_us / 1e6 as first_feedback_at,
     last_us / 1e6 as last_feedback_at,
     case
@@ -80,5 +71,5 @@ select
         when one_session is null then []
         else [one_session]
     end as session_ids
-from halved
+from compared
 left join several_sessions using (response_id)

@@ -56,6 +56,6 @@ select
     is_waiting,
     -- contradicted, attempt, feedback, score, all descending, in one number: a score is below two
     (if(is_contradicted, 8000000, 0) + if(has_attempt, 4000000, 0) + if(has_feedback, 2000000, 0))::bigint
-        + round(quality_score * 1e6)::bigint as review_priority
+        + millionths(quality_score) as review_priority
 from judged
 order by item_id

@@ -99,7 +99,6 @@ objects as (
     group by tenant_id, workspace_id, date, is_slice, slice_id
 )
 
--- two decimals, half up, in whole numbers: (200 * sum + n) // (2 * n) hundredths
 select
     counted.tenant_id,
     counted.workspace_id,
@@ -111,17 +110,17 @@ select
     negative_ratings,
     skipped_ratings,
     no_feedback_count,
-    ((20000 * approved_count + reviewed_count) // nullif(2 * reviewed_count, 0)) / 100.0::double as first_pass_acceptance_rate,
-    ((200 * edit_sum + edit_count) // nullif(2 * edit_count, 0)) / 100.0::double as average_edit_distance,
+    two_decimals(100 * approved_count, reviewed_count) as first_pass_acceptance_rate,
+    two_decimals(edit_sum, edit_count) as average_edit_distance,
     coalesce(to_json(map_from_entries(categories))::varchar, '{}') as error_category_counts,
-    ((200 * accuracy_sum + accuracy_count) // nullif(2 * accuracy_count, 0)) / 100.0::double as avg_accuracy_score,
-    ((200 * completeness_sum + completeness_count) // nullif(2 * completeness_count, 0)) / 100.0::double
+    two_decimals(accuracy_sum, accuracy_count) as avg_accuracy_score,
+    two_decimals(completeness_sum, completeness_count)
         as avg_completeness_score,
-    ((200 * style_sum + style_count) // nullif(2 * style_count, 0)) / 100.0::double as avg_style_match_score,
+    two_decimals(style_sum, style_count) as avg_style_match_score,
     reviewed_count,
     coalesce(to_json(map_from_entries(issues))::varchar, '{}') as output_issue_counts,
     missing_context_count,
-    ((2000000 * missing_context_count + feedback_count) // nullif(2 * feedback_count, 0)) / 1e6 as missing_context_rate,
+    share(missing_context_count, feedback_count) as missing_context_rate,
     $sample_rate::double as sample_rate
 from counted
 left join objects

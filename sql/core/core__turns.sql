@@ -119,7 +119,7 @@ select
         else base_score
     end as satisfaction_score,
     -- a source's own score may be any number; one this large has no six decimals
-    if(abs(exact_ranking) < 1e9, round(round(exact_ranking * 1e12) / 1e6) / 1e6, exact_ranking) as ranking_score,
+    if(abs(exact_ranking) < 1e9, six_decimals(exact_ranking), exact_ranking) as ranking_score,
     feedback_status <> 'rejected' as is_reusable,
     consecutive_rejections,
     validation_outcome,

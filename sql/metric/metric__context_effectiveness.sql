@@ -77,8 +77,7 @@ compared as (
         objects.categories,
         positive_count + negative_count as m1,
         positives + negatives - positive_count - negative_count as m2,
-        positives - positive_count as n2,
-        1.959963984540054 as z
+        positives - positive_count as n2
     from documents
     join workspaces using (tenant_id, workspace_id)
     left join objects using (tenant_id, workspace_id, document_id)
@@ -95,40 +94,13 @@ shares as (
     from compared
 ),
 
--- Wilson's interval of each share. It stands in the query of error patterns too, word for word, which
--- tests/sql/test_repeated_steps.py holds: a query has no functions, and a table between would need what both compare as
--- tables of their own
-centres as (
-    select
-        *,
-        2000000 * abs(lead) + lead_unit as lead_halves,
-        2 * lead_unit as lead_whole,
-        p1 + z * z / nullif(2 * m1, 0) as centre1,
-        p2 + z * z / nullif(2 * m2, 0) as centre2,
-        z * sqrt(p1 * (1 - p1) / nullif(m1, 0) + z * z / nullif(4 * m1 * m1, 0)) as reach1,
-        z * sqrt(p2 * (1 - p2) / nullif(m2, 0) + z * z / nullif(4 * m2 * m2, 0)) as reach2,
-        1 + z * z / nullif(m1, 0) as spread1,
-        1 + z * z / nullif(m2, 0) as spread2
-    from shares
-),
-
-wilson as (
-    select
-        *,
-        (centre1 - reach1) / nullif(spread1, 0) as low1,
-        (centre1 + reach1) / nullif(spread1, 0) as high1,
-        (centre2 - reach2) / nullif(spread2, 0) as low2,
-        (centre2 + reach2) / nullif(spread2, 0) as high2
-    from centres
-),
-
 -- Newcombe's interval of the difference
 newcombe as (
     select
         *,
-        p1 - p2 - sqrt(pow(p1 - low1, 2) + pow(high2 - p2, 2)) as low,
-        p1 - p2 + sqrt(pow(high1 - p1, 2) + pow(p2 - low2, 2)) as high
-    from wilson
+        difference_low(p1, m1, p2, m2) as low,
+        difference_high(p1, m1, p2, m2) as high
+    from shares
 ),
 
 -- a document's type is its own tenant's; ids are unique, but a copy may have a node without a tenant
@@ -145,16 +117,14 @@ select
     session_count,
     positive_count,
     negative_count,
-    if(p1 is null, null, ((2000000 * positive_count + m1) // nullif(2 * m1, 0)) / 1e6) as effectiveness,
-    if(p1 is null, null, greatest(round(round(low1 * 1e12) / 1e6) / 1e6, 0)) as effectiveness_low,
-    if(p1 is null, null, least(round(round(high1 * 1e12) / 1e6) / 1e6, 1)) as effectiveness_high,
+    if(p1 is null, null, share(positive_count, m1)) as effectiveness,
+    if(p1 is null, null, greatest(six_decimals(wilson_low(p1, m1)), 0)) as effectiveness_low,
+    if(p1 is null, null, least(six_decimals(wilson_high(p1, m1)), 1)) as effectiveness_high,
     m2 as other_rated_count,
-    ((2000000 * n2 + m2) // nullif(2 * m2, 0)) / 1e6 as other_positive_rate,
-    if(
-        p1 is null, null, sign(lead) * round((lead_halves - lead_halves % nullif(lead_whole, 0)) / nullif(lead_whole, 0)) / 1e6
-    ) as association,
-    if(low is null, null, greatest(round(round(low * 1e12) / 1e6) / 1e6, -1)) as association_low,
-    if(high is null, null, least(round(round(high * 1e12) / 1e6) / 1e6, 1)) as association_high,
+    share(n2, m2) as other_positive_rate,
+    if(p1 is null, null, sign(lead) * wide_share(abs(lead), lead_unit)) as association,
+    if(low is null, null, greatest(six_decimals(low), -1)) as association_low,
+    if(high is null, null, least(six_decimals(high), 1)) as association_high,
     coalesce(to_json(map_from_entries(categories))::varchar, '{}') as error_category_counts
 from newcombe
 left join nodes using (document_id)

@@ -57,7 +57,7 @@ deciles as (
         least(floor(feedback_confidence * 10 + 1e-9)::bigint, 9) as confidence_decile,
         count(*) as judged_count,
         count(*) filter (where is_right) as right_count,
-        sum(round(feedback_confidence * 1e6)::bigint) as confidence_sum
+        sum(millionths(feedback_confidence)) as confidence_sum
     from judged
     group by compared_with, confidence_decile
 ),
@@ -67,28 +67,18 @@ shares as (
         *,
         right_count / nullif(judged_count, 0) as p,
         -- how far off the sum of all claims is, in millionths
-        abs(1000000 * right_count - confidence_sum) as off_sum,
-        1.959963984540054 as z
+        abs(1000000 * right_count - confidence_sum) as off_sum
     from deciles
 ),
 
-centres as (
+intervals as (
     select
         *,
-        p + z * z / nullif(2 * judged_count, 0) as centre,
-        z * sqrt(p * (1 - p) / nullif(judged_count, 0) + z * z / nullif(4 * judged_count * judged_count, 0)) as reach,
-        1 + z * z / nullif(judged_count, 0) as spread
-    from shares
-),
-
-wilson as (
-    select
-        *,
-        (centre - reach) / nullif(spread, 0) as low,
-        (centre + reach) / nullif(spread, 0) as high,
+        wilson_low(p, judged_count) as low,
+        wilson_high(p, judged_count) as high,
         sum(off_sum) over (partition by compared_with) as off_total,
         sum(judged_count) over (partition by compared_with) as judged_total
-    from centres
+    from shares
 )
 
 select
@@ -96,10 +86,10 @@ select
     confidence_decile,
     judged_count,
     right_count,
-    ((2000000 * right_count + judged_count) // nullif(2 * judged_count, 0)) / 1e6 as right_share,
-    round(round(greatest(0, low) * 1e12) / 1e6) / 1e6 as right_share_low,
-    round(round(least(1, high) * 1e12) / 1e6) / 1e6 as right_share_high,
-    ((2 * confidence_sum + judged_count) // nullif(2 * judged_count, 0)) / 1e6 as mean_confidence,
-    ((2 * off_total + judged_total) // nullif(2 * judged_total, 0)) / 1e6 as calibration_error
-from wilson
+    share(right_count, judged_count) as right_share,
+    six_decimals(greatest(0, low)) as right_share_low,
+    six_decimals(least(1, high)) as right_share_high,
+    share_of_millionths(confidence_sum, judged_count) as mean_confidence,
+    share_of_millionths(off_total, judged_total) as calibration_error
+from intervals
 order by compared_with, confidence_decile

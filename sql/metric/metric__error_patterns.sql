@@ -78,45 +78,17 @@ shares as (
         n1 / nullif(m1, 0) as p1,
         n2 / nullif(m2, 0) as p2,
         n1::decimal(38, 0) * m2 - n2::decimal(38, 0) * m1 as lead,
-        m1::decimal(38, 0) * m2 as lead_unit,
-        1.959963984540054 as z
+        m1::decimal(38, 0) * m2 as lead_unit
     from compared
-),
-
--- Wilson's interval of each share. It stands in the query of context effectiveness too, word for word, which
--- tests/sql/test_repeated_steps.py holds: a query has no functions, and a table between would need what both compare as
--- tables of their own
-centres as (
-    select
-        *,
-        2000000 * abs(lead) + lead_unit as lead_halves,
-        2 * lead_unit as lead_whole,
-        p1 + z * z / nullif(2 * m1, 0) as centre1,
-        p2 + z * z / nullif(2 * m2, 0) as centre2,
-        z * sqrt(p1 * (1 - p1) / nullif(m1, 0) + z * z / nullif(4 * m1 * m1, 0)) as reach1,
-        z * sqrt(p2 * (1 - p2) / nullif(m2, 0) + z * z / nullif(4 * m2 * m2, 0)) as reach2,
-        1 + z * z / nullif(m1, 0) as spread1,
-        1 + z * z / nullif(m2, 0) as spread2
-    from shares
-),
-
-wilson as (
-    select
-        *,
-        (centre1 - reach1) / nullif(spread1, 0) as low1,
-        (centre1 + reach1) / nullif(spread1, 0) as high1,
-        (centre2 - reach2) / nullif(spread2, 0) as low2,
-        (centre2 + reach2) / nullif(spread2, 0) as high2
-    from centres
 ),
 
 -- Newcombe's interval of their difference
 changes as (
     select
         *,
-        p1 - p2 - sqrt(pow(p1 - low1, 2) + pow(high2 - p2, 2)) as change_low,
-        p1 - p2 + sqrt(pow(high1 - p1, 2) + pow(p2 - low2, 2)) as change_high
-    from wilson
+        difference_low(p1, m1, p2, m2) as change_low,
+        difference_high(p1, m1, p2, m2) as change_high
+    from shares
 ),
 
 judged as (
@@ -129,7 +101,7 @@ judged as (
             when change_high < 0 then 'falling'
             else 'steady'
         end as verdict,
-        if(n1 >= 20 and m2 > 0, round(round(n1 * change_low * 1e12) / 1e6) / 1e6, null) as rank_score
+        if(n1 >= 20 and m2 > 0, six_decimals(n1 * change_low), null) as rank_score
     from changes
 )
 
@@ -139,11 +111,11 @@ select
     pattern,
     n1 as signal_count,
     m1 as domain_count,
-    ((2000000 * n1 + m1) // nullif(2 * m1, 0)) / 1e6 as share,
-    ((2000000 * n2 + m2) // nullif(2 * m2, 0)) / 1e6 as baseline_share,
-    sign(lead) * round((lead_halves - lead_halves % nullif(lead_whole, 0)) / nullif(lead_whole, 0)) / 1e6 as share_change,
-    round(round(change_low * 1e12) / 1e6) / 1e6 as share_change_low,
-    round(round(change_high * 1e12) / 1e6) / 1e6 as share_change_high,
+    share(n1, m1) as share,
+    share(n2, m2) as baseline_share,
+    sign(lead) * wide_share(abs(lead), lead_unit) as share_change,
+    six_decimals(change_low) as share_change_low,
+    six_decimals(change_high) as share_change_high,
     verdict,
     rank_score,
     if(

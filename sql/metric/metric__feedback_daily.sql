@@ -21,7 +21,7 @@ counted as (
         count(*) filter (where sentiment = 'positive') as up,
         count(*) filter (where sentiment = 'negative') as down,
         count(*) filter (where sentiment = 'neutral') as neutral,
-        sum(round(quality_weight * 1e6)::bigint) as weight_micros
+        sum(millionths(quality_weight)) as weight_micros
     from active
     group by event_date, domain
 )
@@ -37,7 +37,7 @@ select
     up as positive_count,
     down as negative_count,
     neutral as neutral_count,
-    ((2 * weight_micros + rows_all) // nullif(2 * rows_all, 0)) / 1e6 as mean_weight,
-    sign(up - down) * ((2000000 * abs(up - down) + up + down) // nullif(2 * (up + down), 0)) / 1e6 as net_sentiment
+    share_of_millionths(weight_micros, rows_all) as mean_weight,
+    sign(up - down) * share(abs(up - down), up + down) as net_sentiment
 from counted
 order by event_date, domain

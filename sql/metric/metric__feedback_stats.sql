@@ -19,7 +19,7 @@ counted as (
         count(*) filter (where sentiment = 'positive') as up,
         count(*) filter (where sentiment = 'negative') as down,
         count(*) filter (where is_processed) as processed,
-        sum(round(quality_weight * 1e6)::bigint) as weight_micros,
+        sum(millionths(quality_weight)) as weight_micros,
         count(*) filter (where quality_weight >= 0.7) as high_quality,
         count(*) filter (where occurred_at >= $as_of::timestamptz - interval 24 hours) as recent
     from active
@@ -34,10 +34,10 @@ select
     flags as flag_count,
     up as positive_count,
     down as negative_count,
-    sign(up - down) * ((2000000 * abs(up - down) + up + down) // nullif(2 * (up + down), 0)) / 1e6 as net_sentiment,
+    sign(up - down) * share(abs(up - down), up + down) as net_sentiment,
     processed as processed_count,
     rows_all - processed as pending_count,
-    ((2 * weight_micros + rows_all) // nullif(2 * rows_all, 0)) / 1e6 as avg_weight,
+    share_of_millionths(weight_micros, rows_all) as avg_weight,
     high_quality as high_quality_count,
     recent as recent_24h
 from counted

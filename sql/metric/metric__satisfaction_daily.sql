@@ -19,7 +19,7 @@ rates as (
     select
         *,
         positive_count + negative_count as decided_count,
-        round(coalesce(json_extract_string($satisfaction_shares, '$.' || system)::double, 0) * 1e6)::bigint as share_units
+        millionths(coalesce(json_extract_string($satisfaction_shares, '$.' || system)::double, 0)) as share_units
     from systems
 ),
 
@@ -64,15 +64,15 @@ overall as (
 lines as (
     select
         event_date, system, signal_count, positive_count, negative_count, neutral_count,
-        ((2000000 * positive_count + signal_count) // nullif(2 * signal_count, 0)) / 1e6 as satisfaction_rate,
-        ((2000000 * positive_count + decided_count) // nullif(2 * decided_count, 0)) / 1e6 as decided_rate,
+        share(positive_count, signal_count) as satisfaction_rate,
+        share(positive_count, decided_count) as decided_rate,
         share_units
     from rates
     union all
     select
         event_date, system, signal_count, positive_count, negative_count, neutral_count,
-        round(round(rate * 1e12) / 1e6) / 1e6 as satisfaction_rate,
-        round(round(decided * 1e12) / 1e6) / 1e6 as decided_rate,
+        six_decimals(rate) as satisfaction_rate,
+        six_decimals(decided) as decided_rate,
         share_units
     from overall
 )

@@ -56,13 +56,13 @@ select
     workspaces.workspace_id,
     workspaces.rated_count,
     other_tenant_count,
-    ((2000000 * largest + rated) // nullif(2 * rated, 0)) / 1e6 as largest_tenant_share,
+    share(largest, rated) as largest_tenant_share,
     has_baseline,
     if(has_baseline, rated, null) as baseline_rated_count,
-    if(has_baseline, ((2000000 * positives + rated) // nullif(2 * rated, 0)) / 1e6, null) as baseline_positive_rate,
-    if(has_baseline, ((20000 * approved + reviewed) // nullif(2 * reviewed, 0)) / 100.0::double, null)
+    if(has_baseline, share(positives, rated), null) as baseline_positive_rate,
+    if(has_baseline, two_decimals(100 * approved, reviewed), null)
         as baseline_acceptance_rate,
-    if(has_baseline, ((200 * edit_sum + edits) // nullif(2 * edits, 0)) / 100.0::double, null) as baseline_edit_distance
+    if(has_baseline, two_decimals(edit_sum, edits), null) as baseline_edit_distance
 from workspaces
 join judged using (tenant_id)
 order by workspaces.tenant_id, workspaces.workspace_id

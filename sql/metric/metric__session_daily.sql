@@ -30,24 +30,6 @@ chosen as (
     select *, false as is_frozen
     from days
     anti join frozen using (tenant_id, workspace_id, date)
-),
-
--- the rate as a whole number, so that a count over it is rounded as it is (sql/README.md)
-scaled as (
-    select *, round(sample_rate * 1e12)::decimal(38, 0) as sample_units
-    from chosen
-),
-
-estimated as (
-    select
-        *,
-        2 * sample_units as whole,
-        2000000000000000000 * total_sessions::decimal(38, 0) + sample_units as total_halves,
-        2000000000000000000 * positive_ratings::decimal(38, 0) + sample_units as positive_halves,
-        2000000000000000000 * negative_ratings::decimal(38, 0) + sample_units as negative_halves,
-        2000000000000000000 * skipped_ratings::decimal(38, 0) + sample_units as skipped_halves,
-        2000000000000000000 * no_feedback_count::decimal(38, 0) + sample_units as silent_halves
-    from scaled
 )
 
 select
@@ -70,11 +52,11 @@ select
     missing_context_count,
     missing_context_rate,
     sample_rate,
-    round((total_halves - total_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as total_sessions_estimate,
-    round((positive_halves - positive_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as positive_ratings_estimate,
-    round((negative_halves - negative_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as negative_ratings_estimate,
-    round((skipped_halves - skipped_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as skipped_ratings_estimate,
-    round((silent_halves - silent_halves % nullif(whole, 0)) / nullif(whole, 0)) / 1e6 as no_feedback_estimate,
+    estimate(total_sessions, sample_rate) as total_sessions_estimate,
+    estimate(positive_ratings, sample_rate) as positive_ratings_estimate,
+    estimate(negative_ratings, sample_rate) as negative_ratings_estimate,
+    estimate(skipped_ratings, sample_rate) as skipped_ratings_estimate,
+    estimate(no_feedback_count, sample_rate) as no_feedback_estimate,
     is_frozen
-from estimated
+from chosen
 order by tenant_id, workspace_id, date

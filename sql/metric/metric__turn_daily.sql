@@ -23,7 +23,7 @@ counted as (
         count(*) filter (where correction_type = 'abandonment') as abandonment_count,
         count(satisfaction_score) as satisfaction_count,
         -- scores are added as whole numbers, because floating addition is not repeatable (G2)
-        sum(round(satisfaction_score * 1e6)::bigint) as satisfaction_sum,
+        sum(millionths(satisfaction_score)) as satisfaction_sum,
         count(distinct thread_id) filter (where consecutive_rejections >= 2) as repeated_rejection_sessions,
         count(source_status) as source_status_count,
         count(*) filter (where is_disputed) as disputed_count
@@ -41,14 +41,14 @@ select
     explicit_count,
     rephrased_count,
     abandonment_count,
-    ((2000000 * rejected_count + turn_count) // nullif(2 * turn_count, 0)) / 1e6 as rejected_rate,
-    ((2000000 * accepted_count + turn_count) // nullif(2 * turn_count, 0)) / 1e6 as accepted_rate,
-    sign(satisfaction_sum) * ((2 * abs(satisfaction_sum) + satisfaction_count) // nullif(2 * satisfaction_count, 0)) / 1e6
+    share(rejected_count, turn_count) as rejected_rate,
+    share(accepted_count, turn_count) as accepted_rate,
+    sign(satisfaction_sum) * share_of_millionths(abs(satisfaction_sum), satisfaction_count)
         as mean_satisfaction,
     satisfaction_count,
     repeated_rejection_sessions,
     source_status_count,
     disputed_count,
-    ((2000000 * disputed_count + source_status_count) // nullif(2 * source_status_count, 0)) / 1e6 as disputed_rate
+    share(disputed_count, source_status_count) as disputed_rate
 from counted
 order by event_date

@@ -15,6 +15,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
+from dagster_project.engines.sql_functions import expanded
+
 SQL_FOLDER = Path(__file__).parents[2] / "sql"
 UNSIGNED = {
     exp.DataType.Type.UTINYINT,
@@ -223,7 +225,7 @@ def _line(sql: str, start: int) -> int:
 def main() -> int:
     count = 0
     for path in sorted(SQL_FOLDER.glob("*/*.sql")):
-        for offence in offences(path.read_text(encoding="utf-8")):
+        for offence in offences(expanded(path.read_text(encoding="utf-8"))):
             print(f"{path.relative_to(SQL_FOLDER.parent)}:{offence.line} {offence.rule}")
             count += 1
     return 1 if count else 0

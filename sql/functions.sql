@@ -1,0 +1,61 @@
+-- Formulas of more than one query. A query calls them by name; before an engine sees it, the call is replaced by the formula
+-- (dagster_project/engines/sql_functions.py), so no engine needs to know them, and the query is another one if a formula is.
+-- Written as DuckDB has them: `.read sql/functions.sql` in its shell, and the queries can be tried there.
+
+-- F5: what a record of this weight is called. These are the only rungs.
+create macro tier(weight) as
+case
+    when weight >= 0.9 then 'premium'
+    when weight >= 0.7 then 'high'
+    when weight >= 0.5 then 'standard'
+    when weight >= 0.3 then 'low'
+    else 'very_low'
+end;
+
+-- F5: the tiers that `low_tier` is about.
+create macro is_low(weight) as tier(weight) in ('low', 'very_low');
+
+-- G2: six decimals, half away from zero, of a double that is no fraction of whole numbers. Its twelve decimals are the number it
+-- stands for; a half is a half there.
+create macro six_decimals(x) as round(round(x * 1e12) / 1e6) / 1e6;
+
+-- G2: n of d, or a mean of whole numbers, to six decimals in whole numbers; neither is negative.
+create macro share(n, d) as ((2000000 * n + d) // nullif(2 * d, 0)) / 1e6;
+
+-- The same where n is in millionths already: a mean of fractions, added up as `millionths`.
+create macro share_of_millionths(n, d) as ((2 * n + d) // nullif(2 * d, 0)) / 1e6;
+
+create macro millionths(x) as round(x * 1e6)::bigint;
+
+-- The same to two decimals, half up.
+create macro two_decimals(n, d) as ((200 * n + d) // nullif(2 * d, 0)) / 100.0::double;
+
+-- Shares whose n or d is decimal(38, 0), which `//` would make doubles of. What is left without its remainder divides evenly,
+-- so the nearest whole number is the exact one as long as it has 15 digits or fewer.
+create macro wide_share_of_millionths(n, d) as
+round((2 * n + d - (2 * n + d) % nullif(2 * d, 0)) / nullif(2 * d, 0)) / 1e6;
+
+create macro wide_share(n, d) as wide_share_of_millionths(1000000 * n, d);
+
+-- S7: how many there would be of what was counted in a sample. The rate is a whole number, so that the count is rounded as it is.
+create macro estimate(n, rate) as
+wide_share(1000000000000 * n::decimal(38, 0), round(rate * 1e12)::decimal(38, 0));
+
+-- The quantile of the normal distribution behind every 95 % interval.
+create macro z() as 1.959963984540054;
+
+-- Wilson's interval of a share p of m.
+create macro wilson_low(p, m) as
+(p + z() * z() / nullif(2 * m, 0) - z() * sqrt(p * (1 - p) / nullif(m, 0) + z() * z() / nullif(4 * m * m, 0)))
+/ nullif(1 + z() * z() / nullif(m, 0), 0);
+
+create macro wilson_high(p, m) as
+(p + z() * z() / nullif(2 * m, 0) + z() * sqrt(p * (1 - p) / nullif(m, 0) + z() * z() / nullif(4 * m * m, 0)))
+/ nullif(1 + z() * z() / nullif(m, 0), 0);
+
+-- Newcombe's interval of the difference of two shares, p1 of m1 and p2 of m2 (S5, F12).
+create macro difference_low(p1, m1, p2, m2) as
+p1 - p2 - sqrt(pow(p1 - wilson_low(p1, m1), 2) + pow(wilson_high(p2, m2) - p2, 2));
+
+create macro difference_high(p1, m1, p2, m2) as
+p1 - p2 + sqrt(pow(wilson_high(p1, m1) - p1, 2) + pow(p2 - wilson_low(p2, m2), 2));
