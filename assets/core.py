@@ -18,6 +18,7 @@ core__flagged_responses = python_table(
 )
 core__condemned_answers = sql_table("core__condemned_answers")
 core__feedback = sql_table("core__feedback")
+core__feedback_counts = sql_table("core__feedback_counts")
 core__responses = sql_table("core__responses")
 core__feedback_sessions = sql_table("core__feedback_sessions")
 core__settlements = python_table("core__settlements", make_settlements, inputs=[])

@@ -1,12 +1,16 @@
 -- One explicit pair, a better and a worse answer to the same prompt and context: how many people say so, and how many the opposite (F13).
 -- grain: thread_key, side_a, side_b
--- inputs: core__feedback_candidates, core__feedback
+-- inputs: core__feedback_candidates, core__feedback_keys
 -- params: none
 
 with pairs as (
     select origin_id, thread_key, side_a, side_b
     from core__feedback_candidates
-    where source in ('feedback_preference', 'feedback_correction_pair') and early_reason is null and side_a <> side_b
+    -- every such source is of this format, and DuckDB can tell a format before it has joined anything
+    where format = 'preference'
+        and source in ('feedback_preference', 'feedback_correction_pair')
+        and early_reason is null
+        and side_a <> side_b
 ),
 
 -- a question is two answers, whichever is the better one
@@ -17,11 +21,11 @@ questions as (
         pairs.side_b,
         least(pairs.side_a, pairs.side_b) as one_answer,
         greatest(pairs.side_a, pairs.side_b) as other_answer,
-        core__feedback.voter_id,
-        core__feedback.occurred_at,
-        core__feedback.feedback_id
+        core__feedback_keys.voter_id,
+        core__feedback_keys.occurred_at,
+        core__feedback_keys.feedback_id
     from pairs
-    join core__feedback on pairs.origin_id = core__feedback.feedback_id
+    join core__feedback_keys on pairs.origin_id = core__feedback_keys.feedback_id
 ),
 
 -- one vote per voter, the latest

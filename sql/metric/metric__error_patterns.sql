@@ -1,6 +1,6 @@
 -- One week, domain and kind of complaint: how often, and whether its share is rising (F12).
 -- grain: week_start, domain, pattern
--- inputs: core__feedback
+-- inputs: core__feedback_counts
 -- params: none
 
 with complaints as (
@@ -11,13 +11,14 @@ with complaints as (
             when effective_type = 'correction' then error_type
             when effective_type = 'flag' then flag_type
             else 'thumbs_down'
-        end as pattern
-    from core__feedback
-    where status = 'active' and (sentiment = 'negative' or effective_type in ('correction', 'flag'))
+        end as pattern,
+        feedback_count
+    from core__feedback_counts
+    where sentiment = 'negative' or effective_type in ('correction', 'flag')
 ),
 
 weekly as (
-    select week_start, domain, pattern, count(*) as signals
+    select week_start, domain, pattern, sum(feedback_count)::bigint as signals
     from complaints
     group by week_start, domain, pattern
 ),

@@ -1,28 +1,22 @@
 -- One day and domain: active feedback by type and sentiment.
 -- grain: event_date, domain
--- inputs: core__feedback
+-- inputs: core__feedback_counts
 -- params: none
 
-with active as (
-    select event_date, domain, effective_type, sentiment, quality_weight
-    from core__feedback
-    where status = 'active'
-),
-
-counted as (
+with counted as (
     select
         event_date,
         domain,
-        count(*) as rows_all,
-        count(*) filter (where effective_type = 'rating') as ratings,
-        count(*) filter (where effective_type = 'correction') as corrections,
-        count(*) filter (where effective_type = 'preference') as preferences,
-        count(*) filter (where effective_type = 'flag') as flags,
-        count(*) filter (where sentiment = 'positive') as up,
-        count(*) filter (where sentiment = 'negative') as down,
-        count(*) filter (where sentiment = 'neutral') as neutral,
-        sum(millionths(quality_weight)) as weight_micros
-    from active
+        sum(feedback_count)::bigint as rows_all,
+        coalesce(sum(feedback_count) filter (where effective_type = 'rating'), 0)::bigint as ratings,
+        coalesce(sum(feedback_count) filter (where effective_type = 'correction'), 0)::bigint as corrections,
+        coalesce(sum(feedback_count) filter (where effective_type = 'preference'), 0)::bigint as preferences,
+        coalesce(sum(feedback_count) filter (where effective_type = 'flag'), 0)::bigint as flags,
+        coalesce(sum(feedback_count) filter (where sentiment = 'positive'), 0)::bigint as up,
+        coalesce(sum(feedback_count) filter (where sentiment = 'negative'), 0)::bigint as down,
+        coalesce(sum(feedback_count) filter (where sentiment = 'neutral'), 0)::bigint as neutral,
+        sum(weight_micros)::bigint as weight_micros
+    from core__feedback_counts
     group by event_date, domain
 )
 

@@ -1,28 +1,22 @@
 -- One row: the figures of seed 0's GET /api/feedback/stats at as_of (F11).
 -- grain: as_of
--- inputs: core__feedback
+-- inputs: core__feedback_counts
 -- params: as_of
 
-with active as (
-    select effective_type, sentiment, is_processed, quality_weight, occurred_at
-    from core__feedback
-    where status = 'active'
-),
-
-counted as (
+with counted as (
     select
-        count(*) as rows_all,
-        count(*) filter (where effective_type = 'rating') as ratings,
-        count(*) filter (where effective_type = 'correction') as corrections,
-        count(*) filter (where effective_type = 'preference') as preferences,
-        count(*) filter (where effective_type = 'flag') as flags,
-        count(*) filter (where sentiment = 'positive') as up,
-        count(*) filter (where sentiment = 'negative') as down,
-        count(*) filter (where is_processed) as processed,
-        sum(millionths(quality_weight)) as weight_micros,
-        count(*) filter (where quality_weight >= 0.7) as high_quality,
-        count(*) filter (where occurred_at >= $as_of::timestamptz - interval 24 hours) as recent
-    from active
+        coalesce(sum(feedback_count), 0)::bigint as rows_all,
+        coalesce(sum(feedback_count) filter (where effective_type = 'rating'), 0)::bigint as ratings,
+        coalesce(sum(feedback_count) filter (where effective_type = 'correction'), 0)::bigint as corrections,
+        coalesce(sum(feedback_count) filter (where effective_type = 'preference'), 0)::bigint as preferences,
+        coalesce(sum(feedback_count) filter (where effective_type = 'flag'), 0)::bigint as flags,
+        coalesce(sum(feedback_count) filter (where sentiment = 'positive'), 0)::bigint as up,
+        coalesce(sum(feedback_count) filter (where sentiment = 'negative'), 0)::bigint as down,
+        coalesce(sum(processed_count), 0)::bigint as processed,
+        sum(weight_micros)::bigint as weight_micros,
+        coalesce(sum(high_quality_count), 0)::bigint as high_quality,
+        coalesce(sum(recent_24h), 0)::bigint as recent
+    from core__feedback_counts
 )
 
 select

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from dagster_project.contracts import TABLES
 from dagster_project.engines import queries
 from tests.sql.harness import run_one_after_another, run_sql
 
@@ -36,8 +37,10 @@ def tables(
     folder: Path, feedback: Rows = (), examples: Rows = (), reviews: Rows = (), condemned: Rows = (), **params: Any
 ) -> dict[str, list[dict[str, Any]]]:
     """Every table on the way, as the queries make them one after the other."""
+    known = TABLES["core__feedback_keys"].columns
     inputs = {
         "core__feedback": list(feedback),
+        "core__feedback_keys": [{name: value for name, value in row.items() if name in known} for row in feedback],
         "core__reviews": list(reviews),
         "core__distillation": list(examples),
         "core__condemned_answers": list(condemned),

@@ -92,5 +92,6 @@ TABLES = by_name(
         ("compared_with", "confidence_decile"),
         """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
         mean_confidence calibration_error""",
+        empty_without=("core__turns",),
     ),
 )

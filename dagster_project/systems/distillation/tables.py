@@ -117,6 +117,7 @@ TABLES = by_name(
         "One active feedback row that is about a distilled example, and the way it was found (M1).",
         ("example_id", "feedback_id"),
         "example_id feedback_id found_by",
+        empty_without=("core__distilled_answers",),
     ),
     Table(
         "core__distillation",

@@ -114,6 +114,7 @@ COLUMNS: dict[str, Meaning] = {
     "avg_weight": fraction("mean training weight; null without feedback"),
     "high_quality_count": count("weight >= 0.7"),
     "recent_24h": count("in the 24 hours before as_of"),
+    "weight_micros": count("the sum of the rows' weights, in millionths"),
     # error patterns
     "signal_count": count("negative signals in the week"),
     "domain_count": count("negative signals of the domain in the week"),

@@ -100,6 +100,13 @@ TABLES = by_name(
         is_view=True,
     ),
     Table(
+        "core__feedback_counts",
+        "One day, domain and kind of active feedback: how many rows, and what they weigh together.",
+        ("event_date", "domain", "effective_type", "sentiment", "error_type", "flag_type"),
+        """event_date domain effective_type sentiment? error_type? flag_type? feedback_count processed_count recent_24h
+        high_quality_count weight_micros""",
+    ),
+    Table(
         "core__responses",
         "One rated answer: what its active feedback adds up to (seed 0's feedback_aggregates, F11).",
         ("response_id",),
