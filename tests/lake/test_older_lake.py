@@ -10,6 +10,7 @@ from dagster_project.engines import reading
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.sessions.state import SessionState
 from tests.conftest import complaint, content, gristmill, run
+from tests.systems.sessions import session_database
 
 
 def make_older(home: Path) -> None:
@@ -23,6 +24,8 @@ def make_older(home: Path) -> None:
 
 @pytest.mark.slow
 def test_a_home_of_lake_format_1(published: Path) -> None:
+    session_database.write(published, {"ai_sessions": [session_database.session("long ago", days=-90)]})
+    run(published)
     queue = reading.where(Lake(published), "core__review_queue", pl.col("rank") == 1)
     (judged,) = queue["item_id"]
     assert gristmill(published, "review", "approve", judged, "--reviewer", "ana").returncode == 0

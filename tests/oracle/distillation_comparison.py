@@ -226,7 +226,7 @@ def compare_training(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
     for group in duplicate_groups(candidates):
         found += compare_duplicates(group, left, out)
     for kind in FORMATS:
-        lake = {row["id"] for row in outputs.table(f"train__{kind}") if row["release_date"] == outputs.release_date}
+        lake = {row["id"] for row in outputs.table(f"train__{kind}") if row["release"] == outputs.release.name}
         if lake != {record["id"] for record in records if record["format"] == kind}:
             found.append(f"T4: train__{kind} and the release's files differ")
     return found

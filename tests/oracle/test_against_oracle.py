@@ -292,7 +292,8 @@ def key_of(kind: str, origins: Iterable[str], verdict: oracle.Verdict) -> tuple[
 
 def compare_training(case: Case, verdict: oracle.Verdict) -> list[str]:
     """F6, T1 to T4: every candidate leaves or is excluded for its one reason."""
-    records, found = read_release(release_of(case, verdict))
+    release = release_of(case, verdict)
+    records, found = read_release(release)
     release_date = (verdict.as_of - timedelta(microseconds=1)).date()
     excluded = [r for r in case.table("train__excluded") if r["release_date"] == release_date]
     left = {key_of(r["format"], r["origin_ids"], verdict): r for r in records}
@@ -317,7 +318,7 @@ def compare_training(case: Case, verdict: oracle.Verdict) -> list[str]:
     for key, row in out.items():
         found += compare_winner(verdict.candidates.get(key), row, ids)
     for kind in FORMATS:
-        lake = {r["id"] for r in case.table(f"train__{kind}") if r["release_date"] == release_date}
+        lake = {r["id"] for r in case.table(f"train__{kind}") if r["release"] == release.name}
         if lake != {r["id"] for r in records if r["format"] == kind}:
             found.append(f"T4: train__{kind} and the release's files differ")
     return found
