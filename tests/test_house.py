@@ -167,6 +167,14 @@ def test_names_and_docstrings() -> None:
         assert ast.get_docstring(tree) or place[-1] == "__init__", place
 
 
+def test_the_formatter_has_its_way() -> None:
+    """What one would rather see in columns is data, and has a file of its own."""
+    folders = [FOLDER, FOLDER.parent / "assets", FOLDER.parent / "tests"]
+    exempt = re.compile(r"# fmt: " + r"(skip|off)")
+    files = [file for folder in folders for file in folder.rglob("*.py") if exempt.search(file.read_text("utf-8"))]
+    assert files == []
+
+
 def test_every_system_is_called_as_its_folder_and_described() -> None:
     """Its document is in docs/sources, and the list there names it."""
     listed = (FOLDER.parent / "docs/sources/README.md").read_text(encoding="utf-8")

@@ -34,6 +34,6 @@ def sample(
         put_page(page, page_of(name, found))
     if as_json:
         for one in found:
-            hand_over_json({"record": one.record, "made_from": one.stories}, indent=None)
+            hand_over_json({"record": one.record, "made_from": one.made_from}, indent=None)
     else:
         say("\n".join(lines_of(found)))

@@ -121,9 +121,9 @@ def why(config: Config, wanted: str) -> dict[str, Any]:
         candidates = _candidates(lake, ways, is_meant, config.memory_limit_mb)
     else:
         ids = {way.key: _origins(candidates, way) if way.candidates else way.ids(lake, wanted) for way in ways}
-    stories = {way.key: stories_of(lake, way, ids[way.key]) for way in ways}
+    facts = {way.key: facts_of(lake, way, ids[way.key]) for way in ways}
     refused = _refused(config, ways, wanted, [one for found in ids.values() for one in found])
-    if candidates.is_empty() and not refused and not any(stories.values()):
+    if candidates.is_empty() and not refused and not any(facts.values()):
         dated = next((found for way in ways if (found := way.dated(lake, wanted)) is not None), None)
         if dated is None:
             nouns = ", ".join(way.noun for way in ways)
@@ -131,7 +131,7 @@ def why(config: Config, wanted: str) -> dict[str, Any]:
         return {"id": wanted, "waiting": f"dated {dated.isoformat()}, not before as_of {lake.catalog.as_of}"}
     return {
         "id": wanted,
-        **stories,
+        **facts,
         "quarantined": refused,
         "examples": [_example(lake, row) for row in candidates.rows(named=True)],
     }
@@ -166,11 +166,11 @@ def _origins(candidates: pl.DataFrame, way: Why) -> list[str]:
     return mine.select("origin_id", "partner_id").unpivot()["value"].drop_nulls().to_list()
 
 
-def stories_of(lake: Lake, way: Why, ids: Sequence[str]) -> list[dict[str, Any]]:
+def facts_of(lake: Lake, way: Why, ids: Sequence[str]) -> list[dict[str, Any]]:
     """All there is to know of the things of a system by their ids, and where each stands in a queue (F12)."""
-    found = way.stories(lake, ids)
+    found = way.facts(lake, ids)
     if way.queued_by is not None:
-        found = [story | {"queue": place_in_queue(lake, story["source_row"][way.queued_by])} for story in found]
+        found = [facts | {"queue": place_in_queue(lake, facts["source_row"][way.queued_by])} for facts in found]
     return found
 
 

@@ -16,7 +16,7 @@ from dagster_project.columns.templates import FIELDS
 from dagster_project.lake.lake import Lake
 from dagster_project.lake.releases import ReleaseName
 from dagster_project.lookups import page
-from dagster_project.lookups.questions import stories_of
+from dagster_project.lookups.questions import facts_of
 from dagster_project.lookups.release_records import records, with_texts
 from dagster_project.registry import SYSTEMS
 from dagster_project.systems.declaration import Why
@@ -41,7 +41,7 @@ class Sampled:
     """A record with all its columns, and what is told of each thing it was made from."""
 
     record: dict[str, Any]
-    stories: list[dict[str, Any]]
+    made_from: list[dict[str, Any]]
     lines: list[str]
 
     @property
@@ -64,25 +64,25 @@ def drawn(lake: Lake, name: ReleaseName, format: str | None, count: int) -> pl.D
 
 def sample(lake: Lake, name: ReleaseName, format: str | None, count: int) -> list[Sampled]:
     chosen = with_texts(lake, name, drawn(lake, name, format, count))
-    told = _stories(lake, [origin for record in chosen for origin in record["origin_ids"]])
+    told = _facts_by_origin(lake, [origin for record in chosen for origin in record["origin_ids"]])
     found = []
     for record in chosen:
         known = [told[origin] for origin in record["origin_ids"] if origin in told]
-        lines = [line for why, story in known for line in why.tell(story)]
+        lines = [line for why, facts in known for line in why.tell(facts)]
         gone = [f"  {origin} is not known any more" for origin in record["origin_ids"] if origin not in told]
-        found.append(Sampled(record, [story for _, story in known], lines + gone))
+        found.append(Sampled(record, [facts for _, facts in known], lines + gone))
     return found
 
 
-def _stories(lake: Lake, origins: list[str]) -> dict[str, tuple[Why, dict[str, Any]]]:
+def _facts_by_origin(lake: Lake, origins: list[str]) -> dict[str, tuple[Why, dict[str, Any]]]:
     """What is known of the things behind records, by their ids, from whichever system has them."""
     told: dict[str, tuple[Why, dict[str, Any]]] = {}
     for why in (system.why for system in SYSTEMS.values() if system.why):
         if why.fates:
             fates = why.fates(lake, pl.Series(origins, dtype=pl.String).unique()).filter(pl.col("fate") != "merged")
             for origin in sorted(fates["origin_id"]):
-                for story in stories_of(lake, why, [origin]):
-                    told[origin] = (why, story)
+                for facts in facts_of(lake, why, [origin]):
+                    told[origin] = (why, facts)
     return told
 
 

@@ -1,4 +1,4 @@
-"""`gristmill why` in words: how a row came to count, or not, and where it went. What each system tells is in its `story.py`."""
+"""`gristmill why` in words: how a row came to count, or not, and where it went. What each system tells is in its `why.py`."""
 
 from typing import Any
 
@@ -15,8 +15,8 @@ def tell(found: dict[str, Any]) -> str:
         )
         lines.append(f"    {row['row']}")
     for why in [system.why for system in SYSTEMS.values() if system.why]:
-        for story in found[why.key]:
-            lines += why.tell(story)
+        for facts in found[why.key]:
+            lines += why.tell(facts)
     for example in found["examples"]:
         lines += _example(example)
     return "\n".join(lines)

@@ -33,8 +33,8 @@ class Why:
     """How `gristmill why` finds what an id means in a system, and tells it."""
 
     noun: str  # what the system's things are called
-    key: str  # of their stories in the answer
-    stories: Callable[[Lake, Sequence[str]], list[dict[str, Any]]]  # all there is to know of the things of these ids
+    key: str  # of what is known of them in the answer
+    facts: Callable[[Lake, Sequence[str]], list[dict[str, Any]]]  # all there is to know of these ids
     tell: Callable[[dict[str, Any]], list[str]]  # one of them in words
     dated: Callable[[Lake, str], datetime | None]  # when a thing is dated that was read, but is not before as_of
     ids: Callable[[Lake, str], list[str]] = lambda lake, wanted: [wanted]  # of the things somebody may mean

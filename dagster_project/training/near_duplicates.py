@@ -148,10 +148,15 @@ class _Forms:
 
     def are_alike(self, pairs: np.ndarray) -> np.ndarray:
         """Of pairs of rows, whether each of their fields is at Jaccard 0.8 by itself."""
-        return np.concatenate([
-            np.empty(0, bool),
-            *(self._some(pairs[start : start + VERIFIED_TOGETHER]) for start in range(0, len(pairs), VERIFIED_TOGETHER)),
-        ])  # fmt: skip
+        return np.concatenate(
+            [
+                np.empty(0, bool),
+                *(
+                    self._some(pairs[start : start + VERIFIED_TOGETHER])
+                    for start in range(0, len(pairs), VERIFIED_TOGETHER)
+                ),
+            ]
+        )
 
     def _some(self, pairs: np.ndarray) -> np.ndarray:
         alike = np.arange(len(pairs))

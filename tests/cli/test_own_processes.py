@@ -9,10 +9,15 @@ from tests.tables import table
 
 QUEUES = ("safety", "corrections")
 READING = [
-    ("report", "session", "{session}"), ("review", "list"), ("review", "list", "--all", "--json"),
+    ("report", "session", "{session}"),
+    ("review", "list"),
+    ("review", "list", "--all", "--json"),
     *(("review", verb, "--queue", queue) for verb in ("list", "next") for queue in QUEUES),
-    ("why", "{row}"), ("stats", "--system", "feedback"), ("query", "from core__feedback limit 3"), ("quarantine",),
-]  # fmt: skip
+    ("why", "{row}"),
+    ("stats", "--system", "feedback"),
+    ("query", "from core__feedback limit 3"),
+    ("quarantine",),
+]
 
 
 @pytest.mark.slow

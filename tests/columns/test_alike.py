@@ -69,9 +69,16 @@ def test_the_form_is_the_rule_letter_by_letter_whatever_stands_beside(texts: lis
 
 def test_texts_of_compatible_characters_alone_are_in_nfkc() -> None:
     """Each by itself, and none takes up the one before it."""
-    found = "".join(re.findall(f"[{re.sub(r'x{([0-9a-f]+)}', lambda m: f'U{int(m[1], 16):08x}', alike.COMPATIBLE)}]", "".join(
-        chr(code) for code in range(sys.maxunicode) if not 0xD800 <= code < 0xE000 and unicodedata.category(chr(code)) != "Cn"
-    )))  # fmt: skip
+    found = "".join(
+        re.findall(
+            f"[{re.sub(r'x{([0-9a-f]+)}', lambda m: f'U{int(m[1], 16):08x}', alike.COMPATIBLE)}]",
+            "".join(
+                chr(code)
+                for code in range(sys.maxunicode)
+                if not 0xD800 <= code < 0xE000 and unicodedata.category(chr(code)) != "Cn"
+            ),
+        )
+    )
     assert len(found) > 22_000
     assert unicodedata.normalize("NFKC", found) == found
     assert not [c for c in found if unicodedata.combining(c)]

@@ -36,9 +36,21 @@ def test_short_prompts(language: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    [None, "", "42", "2 + 2 = ?", "ok", "```python\nfor the_item in those_items: print(what, how)\n```", "https://example.com/die/katze",
-     "a@example.com, b@example.com", "👍👍👍", '{"a": 1}', "Xqzwv plorf bnarg", "`SELECT name FROM users WHERE id = 1`"],
-)  # fmt: skip
+    [
+        None,
+        "",
+        "42",
+        "2 + 2 = ?",
+        "ok",
+        "```python\nfor the_item in those_items: print(what, how)\n```",
+        "https://example.com/die/katze",
+        "a@example.com, b@example.com",
+        "👍👍👍",
+        '{"a": 1}',
+        "Xqzwv plorf bnarg",
+        "`SELECT name FROM users WHERE id = 1`",
+    ],
+)
 def test_too_short_or_no_language_at_all(text: str | None) -> None:
     assert languages(pl.Series([text], dtype=pl.String)).to_list() == [None]
 

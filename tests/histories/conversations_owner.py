@@ -13,9 +13,13 @@ from tests.systems.conversations.turn_database import DECLARED, OLDER, TEXTS, TU
 
 USERS, SESSIONS = ("ann", "bob", "", "default", None), ("s1", "s2", "", None)
 VISIBLE: dict[str, tuple[Any, ...]] = {
-    "quality_score": (0.1, 0.9, None), "validation_outcome": OUTCOMES, "user_feedback_status": STORED,
-    "intent": ("commerce", "recipe", None), "session_id": ("s1", "s2"), "user_id": ("ann", "bob"),
-}  # fmt: skip
+    "quality_score": (0.1, 0.9, None),
+    "validation_outcome": OUTCOMES,
+    "user_feedback_status": STORED,
+    "intent": ("commerce", "recipe", None),
+    "session_id": ("s1", "s2"),
+    "user_id": ("ann", "bob"),
+}
 
 
 class ConversationsOwner(Owner):
@@ -41,11 +45,19 @@ class ConversationsOwner(Owner):
     def _add_turn(self, user: str | None, session: str | None, at: float) -> None:
         self.number += 1
         row: dict[str, Any] = {
-            "turn_number": self.number, "user_id": user, "session_id": session, "timestamp": at, "topic": self.pick(("laptops", None)),
-            "intent": self.pick(("commerce", "recipe", None)), "validation_outcome": self.pick(OUTCOMES),
-            "strategy_summary": self.pick(("search the web", "", None)), "quality_score": self.pick((0.85, 0.5, None)),
-            "user_feedback_status": self.pick(STORED), "query": self.pick(MESSAGES), "response": self.pick(ANSWERS),
-        }  # fmt: skip
+            "turn_number": self.number,
+            "user_id": user,
+            "session_id": session,
+            "timestamp": at,
+            "topic": self.pick(("laptops", None)),
+            "intent": self.pick(("commerce", "recipe", None)),
+            "validation_outcome": self.pick(OUTCOMES),
+            "strategy_summary": self.pick(("search the web", "", None)),
+            "quality_score": self.pick((0.85, 0.5, None)),
+            "user_feedback_status": self.pick(STORED),
+            "query": self.pick(MESSAGES),
+            "response": self.pick(ANSWERS),
+        }
         if self.chance(0.06):
             row |= self.pick(DIRT)
         if self.chance(0.25):  # the text lies elsewhere, or will
@@ -58,9 +70,18 @@ class ConversationsOwner(Owner):
     @property
     def acts(self) -> Sequence[Act]:
         return [
-            self.add_in_between, self.add_in_between, self.delete, self.edit_flags, self.edit_texts, self.move,
-            self.write_folder, self.write_folder, self.write_transcript, self.remove_folder, self.say_again,
-        ]  # fmt: skip
+            self.add_in_between,
+            self.add_in_between,
+            self.delete,
+            self.edit_flags,
+            self.edit_texts,
+            self.move,
+            self.write_folder,
+            self.write_folder,
+            self.write_transcript,
+            self.remove_folder,
+            self.say_again,
+        ]
 
     def add_in_between(self) -> None:
         """A turn that comes late into a session: the pair before it is another one now (C1)."""

@@ -13,13 +13,18 @@ from tests.oracle.distillation_rows import EXAMPLES, PAIRS, RAW, TABLES, THOUGHT
 DATED = (UNIFIED, UNIFIED, UNIFIED, EXAMPLES, EXAMPLES, RAW, THOUGHTS, PAIRS)
 VISIBLE: dict[str, dict[str, tuple[Any, ...]]] = {
     UNIFIED: {
-        "human_reviewed": (0, 1, -1), "quality_score": (None, 0.2, 0.9), "training_ready": (0, 1), "training_format": row_maker.FORMATS,
-        "complexity": (None, 3, 99), "reasoning_type": row_maker.KINDS, "export_count": (1, 2),
+        "human_reviewed": (0, 1, -1),
+        "quality_score": (None, 0.2, 0.9),
+        "training_ready": (0, 1),
+        "training_format": row_maker.FORMATS,
+        "complexity": (None, 3, 99),
+        "reasoning_type": row_maker.KINDS,
+        "export_count": (1, 2),
     },
     EXAMPLES: {"human_reviewed": (0, 1), "approved": (0, 1), "quality_score": (None, 0.9), "complexity": (2, None)},
     RAW: {"processed": (0, 1), "quality_score": (0.1, 0.9)},
     THOUGHTS: {"success": (0, 1, None), "complexity": (1, 8)},
-}  # fmt: skip
+}
 
 
 class DatedMaker(row_maker.Maker):

@@ -13,17 +13,29 @@ TABLE = "feedback"
 RATINGS, PAIRS = "feedback_type like 'rating%'", "feedback_type like 'preference%'"
 FLAGS, CORRECTIONS = "feedback_type like 'flag%'", "feedback_type like 'correction%'"
 VISIBLE: dict[str, tuple[Any, ...]] = {
-    "processed": (0, 1, None), "processed_at": (None, 1_705_000_000.0), "quality_weight": (None, 0.25, 0.75),
-    "training_format": (None, "preference"), "feedback_type": ("rating", "flag", "RATING ", "thumb"),
+    "processed": (0, 1, None),
+    "processed_at": (None, 1_705_000_000.0),
+    "quality_weight": (None, 0.25, 0.75),
+    "training_format": (None, "preference"),
+    "feedback_type": ("rating", "flag", "RATING ", "thumb"),
     "rating": (-1, 1, 5, 2, None, "up"),
-}  # fmt: skip
+}
 HIDDEN: dict[str, tuple[Any, ...]] = {
-    "original_query": nasty.PROMPTS, "original_response": nasty.ANSWERS, "correction": (*nasty.ANSWERS, *nasty.FIXES),
-    "preferred_response": nasty.ANSWERS, "conversation_context": nasty.CONTEXTS, "what_was_wrong": nasty.WRONGS,
-    "user_id": nasty.USERS, "session_id": nasty.SESSIONS, "domain": nasty.DOMAINS, "flag_type": (*nasty.HARMFUL, *nasty.FLAGS),
-    "correction_type": nasty.CORRECTION_TYPES, "response_confidence": (None, 0.5, 0.9, 7), "escalated_to_claude": (0, 1, None),
+    "original_query": nasty.PROMPTS,
+    "original_response": nasty.ANSWERS,
+    "correction": (*nasty.ANSWERS, *nasty.FIXES),
+    "preferred_response": nasty.ANSWERS,
+    "conversation_context": nasty.CONTEXTS,
+    "what_was_wrong": nasty.WRONGS,
+    "user_id": nasty.USERS,
+    "session_id": nasty.SESSIONS,
+    "domain": nasty.DOMAINS,
+    "flag_type": (*nasty.HARMFUL, *nasty.FLAGS),
+    "correction_type": nasty.CORRECTION_TYPES,
+    "response_confidence": (None, 0.5, 0.9, 7),
+    "escalated_to_claude": (0, 1, None),
     "response_id": ("r1", "r2", "r3", ""),
-}  # fmt: skip
+}
 
 
 class DatedMaker(nasty.Maker):
@@ -33,10 +45,16 @@ class DatedMaker(nasty.Maker):
 
     def time(self) -> Any:
         seconds = moment(self.random.randrange(self.first, self.last)).timestamp()
-        return self.random.choice((
-            seconds + 43_200, seconds + 43_200.5, seconds + self.random.random() * 86_400, seconds, seconds + 86_399.999999,
-            (seconds + 3600) * 1000,
-        ))  # fmt: skip
+        return self.random.choice(
+            (
+                seconds + 43_200,
+                seconds + 43_200.5,
+                seconds + self.random.random() * 86_400,
+                seconds,
+                seconds + 86_399.999999,
+                (seconds + 3600) * 1000,
+            )
+        )
 
 
 class FeedbackOwner(Owner):
@@ -77,9 +95,20 @@ class FeedbackOwner(Owner):
     @property
     def acts(self) -> Sequence[Act]:
         mine = [
-            self.delete, self.delete_good_ratings, self.edit_flags, self.edit_texts, self.move, self.change_minds, self.say_again,
-            self.flag_harmful, self.unflag, self.flip_pairs, self.add_partners, self.mend, self.repeat_with_same_id,
-        ]  # fmt: skip
+            self.delete,
+            self.delete_good_ratings,
+            self.edit_flags,
+            self.edit_texts,
+            self.move,
+            self.change_minds,
+            self.say_again,
+            self.flag_harmful,
+            self.unflag,
+            self.flip_pairs,
+            self.add_partners,
+            self.mend,
+            self.repeat_with_same_id,
+        ]
         return [*mine, *([self.work_on_responses] * 3 if self.file.has("responses") else [])]
 
     def delete(self) -> None:
@@ -122,9 +151,15 @@ class FeedbackOwner(Owner):
     def flag_harmful(self) -> None:
         for row in self.some(TABLE, most=2):
             self.file.clone(
-                TABLE, row, feedback_id=self.new_id("f"), timestamp=self.seconds(), user_id="u9", feedback_type="flag",
-                rating=None, flag_type=self.pick((*nasty.HARMFUL, "incorrect")),
-            )  # fmt: skip
+                TABLE,
+                row,
+                feedback_id=self.new_id("f"),
+                timestamp=self.seconds(),
+                user_id="u9",
+                feedback_type="flag",
+                rating=None,
+                flag_type=self.pick((*nasty.HARMFUL, "incorrect")),
+            )
 
     def unflag(self) -> None:
         for row in self.some(TABLE, FLAGS):
@@ -136,18 +171,28 @@ class FeedbackOwner(Owner):
             names = "original_response, preferred_response"
             ((answer, better),) = self.file.ask(f"select {names} from {TABLE} where rowid = ?", row)
             self.file.clone(
-                TABLE, row, feedback_id=self.new_id("f"), timestamp=self.seconds(), user_id=self.pick(nasty.USERS),
-                original_response=better, preferred_response=answer,
-            )  # fmt: skip
+                TABLE,
+                row,
+                feedback_id=self.new_id("f"),
+                timestamp=self.seconds(),
+                user_id=self.pick(nasty.USERS),
+                original_response=better,
+                preferred_response=answer,
+            )
 
     def add_partners(self) -> None:
         """Another answer to the same prompt, rated the other way."""
         for row in self.some(TABLE, RATINGS):
             self.file.clone(
-                TABLE, row, feedback_id=self.new_id("f"), timestamp=self.seconds(), user_id=self.pick(nasty.USERS),
-                response_id=self.pick(self.maker.ids), original_response=self.pick(nasty.ANSWERS),
+                TABLE,
+                row,
+                feedback_id=self.new_id("f"),
+                timestamp=self.seconds(),
+                user_id=self.pick(nasty.USERS),
+                response_id=self.pick(self.maker.ids),
+                original_response=self.pick(nasty.ANSWERS),
                 rating=self.pick(SCALES[self.scale]),
-            )  # fmt: skip
+            )
 
     def mend(self) -> None:
         """Rows without a time get one, wrong ratings become right."""

@@ -30,9 +30,13 @@ CASTS = ((0,), (0,), (0, 1), (0, 1), (1,), (2,), (3,), (4,), (4,), (2, 3), (0, 1
 NOW = datetime(2060, 1, 1, tzinfo=UTC)  # the moment every run begins: later than every as_of
 LATER = (0, 0, 1, 1, 1, 2, 3, 10, 40, 200, 800)  # days from one as_of to the next
 CHANGED_SETTINGS: tuple[dict[str, str], ...] = (
-    {"GRISTMILL_MIN_WEIGHT": "0.55"}, {"GRISTMILL_LOW_TIER": "train"}, {"GRISTMILL_LOW_TIER": "exclude"},
-    {"GRISTMILL_SPLIT_KEY": "k:ü"}, {"GRISTMILL_REVIEW_CORRECTIONS": "true"}, {"GRISTMILL_SYNTHETIC_PAIRS": "true"},
-)  # fmt: skip
+    {"GRISTMILL_MIN_WEIGHT": "0.55"},
+    {"GRISTMILL_LOW_TIER": "train"},
+    {"GRISTMILL_LOW_TIER": "exclude"},
+    {"GRISTMILL_SPLIT_KEY": "k:ü"},
+    {"GRISTMILL_REVIEW_CORRECTIONS": "true"},
+    {"GRISTMILL_SYNTHETIC_PAIRS": "true"},
+)
 WORDS = ("approved", "approved", "rejected", "undone", "noted")
 
 

@@ -63,10 +63,13 @@ class ReactionsOwner(Owner):
         for about in self._of_some():
             self._insert(
                 reaction(
-                    **about, origin_="machine", confidence_=self.pick((0.69, 0.7, 0.9)), reaction_=self.pick(("ok", None)),
+                    **about,
+                    origin_="machine",
+                    confidence_=self.pick((0.69, 0.7, 0.9)),
+                    reaction_=self.pick(("ok", None)),
                     ts=iso(self.instant()),
                 )
-            )  # fmt: skip
+            )
 
     def delete(self) -> None:
         for row in self.some(TABLE):

@@ -145,9 +145,7 @@ PROMPTS = st.lists(st.lists(st.sampled_from(PIECES), max_size=9).map("".join), m
 @given(trained=PROMPTS, evaluated=PROMPTS)
 def test_alike_prompts_are_those_of_comparing_all_with_all(trained: list[str], evaluated: list[str]) -> None:
     one, other = ({*alike_form(pl.Series(texts, dtype=pl.String))} for texts in (trained, evaluated))
-    near = {
-        text for text in other - one for known in one if jaccard(pl.Series([text]), pl.Series([known]))[0] >= 0.7
-    }  # fmt: skip
+    near = {text for text in other - one for known in one if jaccard(pl.Series([text]), pl.Series([known]))[0] >= 0.7}
     expected = {"shared_prompts": len(one & other), "alike_prompts": len(near)}
     found = proof(sides(asked(*trained), asked(*evaluated)))
     assert {name: found.get(name, 0) for name in expected} == expected

@@ -141,12 +141,13 @@ LONG = st.lists(st.sampled_from(WORDS), max_size=3).map("".join).map(lambda end:
 ROWS = st.lists(
     st.tuples(
         st.sampled_from([PROMPT, PROMPT[:-9], PROMPT[:40]]),
-        LONG | st.tuples(st.integers(0, 60), st.integers(20, 60)).map(lambda cut: (ANSWER * 2)[cut[0] : cut[0] + cut[1]]),
+        LONG
+        | st.tuples(st.integers(0, 60), st.integers(20, 60)).map(lambda cut: (ANSWER * 2)[cut[0] : cut[0] + cut[1]]),
         st.sampled_from([None, None, "true"]),
         st.integers(0, 2),
     ),
     max_size=25,
-)  # fmt: skip
+)
 
 
 @given(cases=ROWS, turn=st.sampled_from([1, 2, 5, 64]))

@@ -16,14 +16,32 @@ from dagster_project.training.recipes import excluded
 
 DAY = datetime(2026, 1, 1, tzinfo=UTC)
 SCHEMA: dict[str, Any] = {
-    "id": pl.String, "format": pl.String, "source": pl.String, "quality_weight": pl.Float64, "tier": pl.String,
-    "domain": pl.String, "language": pl.String, "user_id": pl.String, "session_id": pl.String, "prompt_key": pl.String,
-    "occurred_at": pl.Datetime("us", "UTC"), "char_count": pl.Int64,
-}  # fmt: skip
+    "id": pl.String,
+    "format": pl.String,
+    "source": pl.String,
+    "quality_weight": pl.Float64,
+    "tier": pl.String,
+    "domain": pl.String,
+    "language": pl.String,
+    "user_id": pl.String,
+    "session_id": pl.String,
+    "prompt_key": pl.String,
+    "occurred_at": pl.Datetime("us", "UTC"),
+    "char_count": pl.Int64,
+}
 PLAIN = {
-    "format": "preference", "source": "feedback_preference", "quality_weight": 0.6, "tier": "standard", "domain": "code",
-    "language": "en", "user_id": None, "session_id": None, "prompt_key": "p", "occurred_at": DAY, "char_count": 100,
-}  # fmt: skip
+    "format": "preference",
+    "source": "feedback_preference",
+    "quality_weight": 0.6,
+    "tier": "standard",
+    "domain": "code",
+    "language": "en",
+    "user_id": None,
+    "session_id": None,
+    "prompt_key": "p",
+    "occurred_at": DAY,
+    "char_count": 100,
+}
 
 
 def left_out(recipe: dict[str, Any], **rows: dict[str, Any]) -> dict[str, str]:
@@ -85,8 +103,12 @@ def test_each_rule_counts_what_those_before_it_left() -> None:
     }
     recipe = {"min_chars": 2, "max_per_prompt": 1, "max_per_user": 1, "target_size": 1}
     assert left_out(recipe, **rows) == {
-        "a": "min_chars", "c": "max_per_prompt", "e": "max_per_prompt", "d": "max_per_user", "f": "target_size"
-    }  # fmt: skip
+        "a": "min_chars",
+        "c": "max_per_prompt",
+        "e": "max_per_prompt",
+        "d": "max_per_user",
+        "f": "target_size",
+    }
 
 
 ROWS = st.lists(

@@ -17,7 +17,7 @@ from dagster_project.demo.conversations.rows import (
     turn_name,
 )
 from dagster_project.demo.conversations.talk import REJECTIONS, Remark, Talk
-from dagster_project.demo.story import Incident
+from dagster_project.demo.incident import Incident
 from dagster_project.demo.timeline import DAY, HOUR, epoch, new_id, start_times, to_microseconds
 
 TIMEOUT = 1_800.0

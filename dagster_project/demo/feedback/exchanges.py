@@ -20,7 +20,7 @@ from dagster_project.demo.feedback.votes import (
     text_length,
     to_microseconds,
 )
-from dagster_project.demo.story import Incident
+from dagster_project.demo.incident import Incident
 from dagster_project.demo.texts import Case, Domain, load_library
 from dagster_project.demo.timeline import DAY, epoch, start_times
 

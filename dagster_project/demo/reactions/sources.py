@@ -13,8 +13,8 @@ from urllib.parse import quote
 from dagster_project.demo.database import NewDatabase
 from dagster_project.demo.dirt import RawText
 from dagster_project.demo.followed_turn import FollowedTurn
+from dagster_project.demo.incident import Incident
 from dagster_project.demo.reactions.hazards import HAZARDS
-from dagster_project.demo.story import Incident
 from dagster_project.demo.timeline import LAST_DAY, start_times
 
 FILE = "reactions.db"

@@ -12,8 +12,8 @@ from random import Random
 from typing import Any
 
 from dagster_project.demo.database import NewDatabase
+from dagster_project.demo.incident import Incident
 from dagster_project.demo.sessions.places import TASKS, Document, Workspace, make_workspaces, new_id
-from dagster_project.demo.story import Incident
 from dagster_project.demo.texts import load_library
 from dagster_project.demo.timeline import DAY, HOUR, LAST_DAY, epoch, start_times
 

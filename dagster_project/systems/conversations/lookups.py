@@ -18,11 +18,11 @@ SHOWN = tuple(
 )
 
 
-def stories(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
+def facts(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Turns by their keys, or every user's turn of an id (turn_000012)."""
     is_meant = pl.col("turn_key").is_in(ids) | pl.col("turn_id").is_in(ids)
     rows = where(lake, "core__turns", is_meant).sort("turn_key")
-    return [_story(lake, row) for row in rows.rows(named=True)]
+    return [_facts_of(lake, row) for row in rows.rows(named=True)]
 
 
 def dated(lake: Lake, wanted: str) -> Any:
@@ -34,7 +34,7 @@ def dated(lake: Lake, wanted: str) -> Any:
     return None
 
 
-def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
+def _facts_of(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     key = row["turn_key"]
     pair = where(lake, "core__turn_pairs", pl.col("turn_key") == key).row(0, named=True)
     following = _source(lake, pair["next_turn_key"])

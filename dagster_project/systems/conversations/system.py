@@ -1,6 +1,6 @@
 """Conversations as the rest of the house sees them."""
 
-from dagster_project.systems.conversations import lookups, story
+from dagster_project.systems.conversations import lookups, why
 from dagster_project.systems.conversations.figures import figures
 from dagster_project.systems.conversations.intake import read_by_day
 from dagster_project.systems.conversations.source import DATED
@@ -16,5 +16,5 @@ SYSTEM = System(
     dated=DATED,
     read_by_day=read_by_day,
     figures=figures,
-    why=Why(noun="turn", key="turns", stories=lookups.stories, tell=story.tell, dated=lookups.dated),
+    why=Why(noun="turn", key="turns", facts=lookups.facts, tell=why.tell, dated=lookups.dated),
 )

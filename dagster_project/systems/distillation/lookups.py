@@ -74,11 +74,11 @@ def fates(lake: Lake, ids: pl.Series) -> pl.DataFrame:
 # --- why ---------------------------------------------------------------------------------------------------------
 
 
-def stories(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
-    return [story(lake, example_id) for example_id in ids]
+def facts(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
+    return [_facts_of(lake, example_id) for example_id in ids]
 
 
-def story(lake: Lake, example_id: str) -> dict[str, Any]:
+def _facts_of(lake: Lake, example_id: str) -> dict[str, Any]:
     """Everything that made a distilled example what it is."""
     sources = where(lake, SOURCES, pl.col("example_id") == example_id).sort("place")
     (answer,) = where(lake, ANSWERS, pl.col("example_id") == example_id).rows(named=True)

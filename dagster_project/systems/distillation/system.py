@@ -1,7 +1,7 @@
 """Distillation as the rest of the house sees it."""
 
 from dagster_project.systems.declaration import System, Why
-from dagster_project.systems.distillation import lookups, story
+from dagster_project.systems.distillation import lookups, why
 from dagster_project.systems.distillation.figures import figures
 from dagster_project.systems.distillation.intake import read_by_day, read_whole
 from dagster_project.systems.distillation.source import DATED, UNDATED
@@ -22,8 +22,8 @@ SYSTEM = System(
     why=Why(
         noun="distilled example",
         key="distilled",
-        stories=lookups.stories,
-        tell=story.tell,
+        facts=lookups.facts,
+        tell=why.tell,
         dated=lookups.dated,
         ids=lookups.example_ids,
         source_row=lookups.source_row,

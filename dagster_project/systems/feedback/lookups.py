@@ -11,10 +11,10 @@ from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 
 
-def stories(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
+def facts(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
     """Feedback rows by their ids."""
     rows = where(lake, "core__feedback", pl.col("feedback_id").is_in(ids))
-    return [_story(lake, row) for row in rows.rows(named=True)]
+    return [_facts_of(lake, row) for row in rows.rows(named=True)]
 
 
 def dated(lake: Lake, wanted: str) -> datetime | None:
@@ -40,7 +40,7 @@ def fates(lake: Lake, ids: pl.Series) -> pl.DataFrame:
     return rows.join(last, on="origin_id", how="left")
 
 
-def _story(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
+def _facts_of(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     partition = f"event_date={row['event_date']}"
     entries = parquet.read(lake.path("raw_feedback__entries", partition))
     source = entries.filter(pl.col("feedback_id") == row["feedback_id"]).drop_nulls("feedback_id").row(0, named=True)

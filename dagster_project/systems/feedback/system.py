@@ -1,7 +1,7 @@
 """Feedback as the rest of the house sees it."""
 
 from dagster_project.systems.declaration import System, Why
-from dagster_project.systems.feedback import lookups, story
+from dagster_project.systems.feedback import lookups, why
 from dagster_project.systems.feedback.figures import figures
 from dagster_project.systems.feedback.intake import SNAPSHOTS, read_by_day, read_whole
 from dagster_project.systems.feedback.source import DATED
@@ -24,8 +24,8 @@ SYSTEM = System(
     why=Why(
         noun="feedback",
         key="feedback",
-        stories=lookups.stories,
-        tell=story.tell,
+        facts=lookups.facts,
+        tell=why.tell,
         dated=lookups.dated,
         candidates="core__feedback_candidates",
         fates=lookups.fates,

@@ -225,10 +225,10 @@ def _is_json(text: str) -> bool:
 # --- why -------------------------------------------------------------------------------------------------------------
 
 
-def stories(lake: Lake, ids: Sequence[str]) -> list[Row]:
+def facts(lake: Lake, ids: Sequence[str]) -> list[Row]:
     """Reactions by their ids or resource names, each with the rows of the same turn beside it."""
     rows = where(lake, CORE, pl.col("reaction_id").is_in(ids) | pl.col("rn").is_in(ids)).sort("reaction_id")
-    return [_story(lake, row) for row in rows.rows(named=True)]
+    return [_facts_of(lake, row) for row in rows.rows(named=True)]
 
 
 def dated(lake: Lake, wanted: str) -> datetime | None:
@@ -237,7 +237,7 @@ def dated(lake: Lake, wanted: str) -> datetime | None:
     return rows["occurred_at"][0] if rows.height else None
 
 
-def _story(lake: Lake, row: Row) -> Row:
+def _facts_of(lake: Lake, row: Row) -> Row:
     same = pl.all_horizontal(
         pl.col(name).eq_missing(pl.lit(row[name])) for name in (*PLACE, "conversation_id", "turn_id")
     )

@@ -1,7 +1,7 @@
 """Reactions as the rest of the house sees them."""
 
 from dagster_project.systems.declaration import System, Why
-from dagster_project.systems.reactions import lookups, story
+from dagster_project.systems.reactions import lookups, why
 from dagster_project.systems.reactions.figures import figures
 from dagster_project.systems.reactions.intake import read_by_day
 from dagster_project.systems.reactions.source import DATED
@@ -16,5 +16,5 @@ SYSTEM = System(
     dated=DATED,
     read_by_day=read_by_day,
     figures=figures,
-    why=Why(noun="reaction", key="reactions", stories=lookups.stories, tell=story.tell, dated=lookups.dated),
+    why=Why(noun="reaction", key="reactions", facts=lookups.facts, tell=why.tell, dated=lookups.dated),
 )

@@ -33,11 +33,17 @@ JOBS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "dpo": ("trl", "preference", "preference", {"kind": "dpo"}),
     "reward": ("trl", "preference", "preference", {"kind": "reward"}),
     "kto": ("trl", "unpaired", "unpaired", {"kind": "kto"}),
-    **{f"llamafactory {format}": ("llamafactory", format, f"gristmill_{format}", {"kind": "llamafactory"}) for format in FORMATS},
+    **{
+        f"llamafactory {format}": ("llamafactory", format, f"gristmill_{format}", {"kind": "llamafactory"})
+        for format in FORMATS
+    },
     **{f"axolotl {format}": ("axolotl", format, "", {"kind": "axolotl"}) for format in FORMATS},
-    **{f"together {format}": ("together", format, "", {"kind": "together", "file": "train.jsonl"}) for format in (*SFT, "preference")},
+    **{
+        f"together {format}": ("together", format, "", {"kind": "together", "file": "train.jsonl"})
+        for format in (*SFT, "preference")
+    },
     **{f"parquet {format}": ("parquet", format, format, {"kind": "datasets"}) for format in FORMATS},
-}  # fmt: skip
+}
 
 
 def records(format: str) -> list[dict[str, Any]]:

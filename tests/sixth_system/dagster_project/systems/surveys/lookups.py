@@ -12,13 +12,13 @@ from dagster_project.engines.reading import columns, where
 from dagster_project.lake.lake import Lake
 
 
-def stories(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
+def facts(lake: Lake, ids: Sequence[str]) -> list[dict[str, Any]]:
     return where(lake, "core__surveys", pl.col("id").is_in(ids)).sort("id").rows(named=True)
 
 
-def tell(story: dict[str, Any]) -> list[str]:
-    who = story["user_id"] or "an unknown user"
-    return [f"  {story['id']}: {story['answer']} by {who}, {story['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"]
+def tell(facts: dict[str, Any]) -> list[str]:
+    who = facts["user_id"] or "an unknown user"
+    return [f"  {facts['id']}: {facts['answer']} by {who}, {facts['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"]
 
 
 def dated(lake: Lake, wanted: str) -> datetime | None:

@@ -16,5 +16,5 @@ SYSTEM = System(
     dated=DATED,
     read_by_day=read_by_day,
     figures=lookups.figures,
-    why=Why("answer to a survey", "surveys", lookups.stories, lookups.tell, lookups.dated),
+    why=Why("answer to a survey", "surveys", lookups.facts, lookups.tell, lookups.dated),
 )

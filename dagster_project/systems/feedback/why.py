@@ -5,8 +5,8 @@ from typing import Any
 from dagster_project.columns.printable import short
 
 
-def tell(story: dict[str, Any]) -> list[str]:
-    source, derived = story["source_row"], story["derived"]
+def tell(facts: dict[str, Any]) -> list[str]:
+    source, derived = facts["source_row"], facts["derived"]
     lines = [
         f"  {source['feedback_id']}: {derived['feedback_type']} on {derived['response_id']} by {derived['voter_id']}, "
         f"{derived['occurred_at']:%Y-%m-%d %H:%M:%S} UTC",
@@ -32,11 +32,11 @@ def tell(story: dict[str, Any]) -> list[str]:
     )
     lines.append(
         f"    status    {derived['status']}{by}"
-        + (f"; silences {', '.join(story['silences'])}" if story["silences"] else "")
+        + (f"; silences {', '.join(facts['silences'])}" if facts["silences"] else "")
     )
     if derived.get("is_contested"):
         lines.append("    contested people disagree about this answer, or flagged or corrected it")
-    lines += _queue(story["queue"])
+    lines += _queue(facts["queue"])
     parts = derived["weight_parts"]
     bonuses = " ".join(
         f"+ {value:g} {name.removesuffix('_bonus')}"

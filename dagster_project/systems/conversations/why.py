@@ -5,8 +5,8 @@ from typing import Any
 from dagster_project.columns.printable import short
 
 
-def tell(story: dict[str, Any]) -> list[str]:
-    source, derived = story["source_row"], story["derived"]
+def tell(facts: dict[str, Any]) -> list[str]:
+    source, derived = facts["source_row"], facts["derived"]
     who = f"{derived['user_id'] or 'unknown user'}, session {derived['session_id'] or 'unknown'}"
     lines = [
         f"  {derived['turn_key']}: {derived['turn_id']} of {who}, {derived['occurred_at']:%Y-%m-%d %H:%M:%S} UTC",
@@ -15,8 +15,8 @@ def tell(story: dict[str, Any]) -> list[str]:
         f"    question  {short(source.get('query', 'none'))}  ({source.get('query_source', 'no text anywhere')})",
         f"    answer    {short(source.get('response', 'none'))}  ({source.get('response_source', 'no text anywhere')})",
     ]
-    if story["next_message"] is not None:
-        lines.append(f"    then      {short(story['next_message'])}  ({derived['detected_in_turn']})")
+    if facts["next_message"] is not None:
+        lines.append(f"    then      {short(facts['next_message'])}  ({derived['detected_in_turn']})")
     alike = "" if derived["similarity"] is None else f", similarity {derived['similarity']:g}"
     kind = f" ({derived['correction_type']})" if derived["correction_type"] else ""
     lines.append(
@@ -28,7 +28,7 @@ def tell(story: dict[str, Any]) -> list[str]:
     told = ", ".join(f"{name} {'unknown' if score is None else f'{score:g}'}" for name, score in scores.items())
     in_a_row = f", {derived['consecutive_rejections']} rejected in a row" if derived["consecutive_rejections"] else ""
     lines.append(f"    scores    {told}{in_a_row}, {'may' if derived['is_reusable'] else 'must not'} be reused")
-    for signal in story["machine_signals"]:
+    for signal in facts["machine_signals"]:
         lines.append(
             f"    signal    {signal['message_turn_key']} says {signal['kind']} ({signal['confidence']:g}) "
             f"of {signal['target_turn_key']} ({signal['target_kind'].replace('_', ' ')})"

@@ -5,12 +5,12 @@ from typing import Any
 from dagster_project.columns.printable import short
 
 
-def tell(story: dict[str, Any]) -> list[str]:
-    derived, texts = story["derived"], story["texts"]
+def tell(facts: dict[str, Any]) -> list[str]:
+    derived, texts = facts["derived"], facts["texts"]
     lines = [
-        f"  {story['example_id']}: distilled example in {derived['domain']}, {derived['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
+        f"  {facts['example_id']}: distilled example in {derived['domain']}, {derived['occurred_at']:%Y-%m-%d %H:%M:%S} UTC"
     ]
-    for source in story["source_rows"]:
+    for source in facts["source_rows"]:
         row = source["row"]
         lines.append(
             f"    {'from     ' if source['place'] == 1 else 'then     '} {source['table']} {source['source_id']} "
@@ -28,11 +28,11 @@ def tell(story: dict[str, Any]) -> list[str]:
             lines.append(f"    {label}  {short(text)}")
     if "reconstructed_response" in derived["extracted"]:
         lines.append("              (put together from its steps and final answer: the source has no full one)")
-    amounts = {name: _amount(value) for name, value in story["extracted"].items()}
+    amounts = {name: _amount(value) for name, value in facts["extracted"].items()}
     found = [f"{name} {amount}" for name, amount in amounts.items() if amount]
     lines.append(f"    extracted {', '.join(found) or 'nothing'}")
     lines.append(f"    flags     {', '.join(derived['quality_flags']) or 'none'}")
-    lines += [_score(story["score"]), _review(story["review"]), _users(story["feedback"])]
+    lines += [_score(facts["score"]), _review(facts["review"]), _users(facts["feedback"])]
     ready = "failed at the source" if derived["is_failed"] else "ready" if derived["is_ready"] else "not ready"
     lines.append(f"    training  {ready}, as {derived['training_format']}, weight {derived['quality_weight']:g}")
     return lines

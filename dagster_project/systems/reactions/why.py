@@ -5,8 +5,8 @@ from typing import Any
 from dagster_project.columns.printable import short
 
 
-def tell(story: dict[str, Any]) -> list[str]:
-    source, derived = story["source_row"], story["derived"]
+def tell(facts: dict[str, Any]) -> list[str]:
+    source, derived = facts["source_row"], facts["derived"]
     sure = "" if derived["confidence"] is None else f", confidence {derived['confidence']:g}"
     lines = [
         f"  {derived['reaction_id']}: {derived['reaction'] or 'nothing'} by {derived['origin'] or 'unknown origin'}{sure}, "
@@ -20,7 +20,7 @@ def tell(story: dict[str, Any]) -> list[str]:
         lines.append(f"    comment   {short(source['reaction_text'])}")
     lines.append(f"    rn        {derived['rn'] or 'unknown'}")
     lines.append(f"    status    {'active' if derived['is_active'] else derived['inactive_reason']}")
-    for row in story["same_turn"]:
+    for row in facts["same_turn"]:
         what = f"{row['reaction'] or 'nothing'} by {row['origin'] or 'unknown origin'}"
         lines.append(f"    beside    {row['reaction_id']}: {what}, {row['inactive_reason'] or 'active'}")
     return lines
