@@ -145,6 +145,7 @@ def test_no_module_reads_files_of_the_package_without_declaring_them() -> None:
     }
     assert reading == {
         "engines/queries.py",
+        "engines/sql_functions.py",  # formulas, which stand in the queries by the time those are counted
         "run/nothing_new.py",
         "columns/similarity.py",
     }  # the latter: wordllama's own, by its version

@@ -64,6 +64,11 @@ class Table:
         )
 
     @cached_property
+    def duckdb_columns(self) -> str:
+        """Its columns as DuckDB declares them."""
+        return ", ".join(f'"{name}" {_duckdb_type(dtype)}' for name, dtype in self.polars_schema.items())
+
+    @cached_property
     def arrow_schema(self) -> pyarrow.Schema:
         """What is written to Parquet. Plain strings and lists, so that every reader understands them."""
         arrow = self.empty().to_arrow().schema

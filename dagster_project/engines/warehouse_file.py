@@ -150,9 +150,7 @@ def _add_table(connection: duckdb.DuckDBPyConnection, lake: Lake, snapshot: Path
     kind = "view"
     if not files:
         kind = "table"
-        connection.register("empty_table", TABLES[name].empty().to_arrow())
-        connection.execute(f"create table {name} as select * from empty_table")
-        connection.unregister("empty_table")
+        connection.execute(f"create table {name} ({TABLES[name].duckdb_columns})")
     else:
         relation = connection.read_parquet(files, hive_partitioning=False)
         is_in_file = name.startswith("metric__") or TABLES[name].is_in_warehouse
@@ -175,8 +173,9 @@ def _comment(connection: duckdb.DuckDBPyConnection, kind: str, name: str, text: 
 
 
 def _comment_columns(connection: duckdb.DuckDBPyConnection, name: str, comments: dict[str, str]) -> None:
-    for column, text in comments.items():
-        connection.execute(f"comment on column {name}.\"{column}\" is '{_quoted(text)}'")
+    # a table's at once: one by one they take twice as long, 0.2 s of every run that finds something new
+    comments_on = (f"comment on column {name}.\"{column}\" is '{_quoted(text)}'" for column, text in comments.items())
+    connection.execute("; ".join(comments_on))
 
 
 def _quoted(text: object) -> str:
