@@ -42,6 +42,7 @@ from dagster_project.config.source_settings import (
 from dagster_project.errors import GristmillError
 
 SHARES_TOLERANCE = 1e-6
+MEMORY_OF_A_THREAD_MB = 128  # DuckDB asks for so much where it joins and sorts
 DEFAULT = "default"
 FILE = Path("gristmill.toml")
 
@@ -179,6 +180,11 @@ class Config:
             return self.workers
         # those this process may use, where the system can tell them from those there are
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+    @property
+    def query_threads(self) -> int:
+        """As many of a query's parts are worked on at once, if its memory is enough for so many."""
+        return max(1, min(self.worker_count, self.memory_limit_mb // MEMORY_OF_A_THREAD_MB))
 
     def rules_hash(self) -> str:
         """Identity of the settings that decide what outputs hold (G12)."""

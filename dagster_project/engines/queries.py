@@ -30,7 +30,6 @@ from dagster_project.lake.lake import PLACES, Lake
 from dagster_project.lake.parquet import as_pattern
 
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
-THREADS = 1  # the bytes of a table do not depend on it
 PARQUET = "format parquet, compression zstd, compression_level 1, row_group_size 61440"
 
 
@@ -104,11 +103,13 @@ def checks_of(table: str) -> list[str]:
 
 
 @contextmanager
-def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnection]:
-    """An in-memory DuckDB that spills under staging and reaches neither the network nor a file outside the home."""
+def engine(lake: Lake, memory_limit_mb: int, threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
+    """An in-memory DuckDB that spills under staging and reaches neither the network nor a file outside the home.
+
+    The bytes of a table do not depend on `threads`."""
     lake.staging.mkdir(parents=True, exist_ok=True)
     try:
-        with _connection(lake, memory_limit_mb, lake.staging / "duckdb") as connection:
+        with _connection(lake, memory_limit_mb, lake.staging / "duckdb", threads) as connection:
             yield connection
     except duckdb.OutOfMemoryException as error:
         raise GristmillError(
@@ -117,9 +118,9 @@ def engine(lake: Lake, memory_limit_mb: int) -> Iterator[duckdb.DuckDBPyConnecti
         ) from error
 
 
-def _connection(lake: Lake, memory_limit_mb: int, spill: Path) -> duckdb.DuckDBPyConnection:
+def _connection(lake: Lake, memory_limit_mb: int, spill: Path, threads: int = 1) -> duckdb.DuckDBPyConnection:
     """`spill` is made when memory is full, and removed with the connection; the folder above it must be there."""
-    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(spill), "threads": THREADS}
+    settings = {"memory_limit": f"{memory_limit_mb}MB", "temp_directory": str(spill), "threads": threads}
     connection = duckdb.connect(config=settings)
     fence_in(connection, lake.home)
     return connection
@@ -185,11 +186,17 @@ def relation(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> d
 
 
 def write(
-    lake: Lake, name: str, params: Mapping[str, Any], columns: str, file: Path, memory_limit_mb: int = 300
+    lake: Lake,
+    name: str,
+    params: Mapping[str, Any],
+    columns: str,
+    file: Path,
+    memory_limit_mb: int = 300,
+    threads: int = 1,
 ) -> int:
     """Run a query straight into a Parquet file with these `columns`; returns its rows."""
     chosen = query(name)
-    with engine(lake, memory_limit_mb) as connection:
+    with engine(lake, memory_limit_mb, threads) as connection:
         bind(connection, lake, chosen.reads)
         target = str(file).replace("'", "''")
         copy = f"copy (select {columns} from ({chosen.sql})) to '{target}' ({PARQUET})"
@@ -197,20 +204,27 @@ def write(
     return found[0] if found else 0
 
 
-def fetch(lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 300) -> pl.DataFrame:
+def fetch(
+    lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 300, threads: int = 1
+) -> pl.DataFrame:
     """The rows of a query that gives few."""
     chosen = query(name)
-    with engine(lake, memory_limit_mb) as connection:
+    with engine(lake, memory_limit_mb, threads) as connection:
         bind(connection, lake, chosen.reads)
         return connection.sql(chosen.sql, params={key: params[key] for key in chosen.params}).pl()
 
 
 def stream(
-    lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 300, batch_rows: int = 50_000
+    lake: Lake,
+    name: str,
+    params: Mapping[str, Any],
+    memory_limit_mb: int = 300,
+    threads: int = 1,
+    batch_rows: int = 50_000,
 ) -> Iterator[pl.DataFrame]:
     """The rows of a query that gives many, some at a time."""
     chosen = query(name)
-    with engine(lake, memory_limit_mb) as connection:
+    with engine(lake, memory_limit_mb, threads) as connection:
         bind(connection, lake, chosen.reads)
         found = connection.sql(chosen.sql, params={key: params[key] for key in chosen.params})
         for batch in found.to_arrow_reader(batch_rows):

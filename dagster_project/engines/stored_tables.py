@@ -111,10 +111,12 @@ def write(lake: Lake, table: str, fitted: pl.DataFrame, partition: str) -> None:
         writer.write(fitted.to_arrow())
 
 
-def store_query(lake: Lake, table: str, params: Mapping[str, Any], memory_limit_mb: int, partition: str = "") -> int:
+def store_query(
+    lake: Lake, table: str, params: Mapping[str, Any], memory_limit_mb: int, partition: str = "", threads: int = 1
+) -> int:
     """Let the table's query write its partition, and check the file; returns its rows."""
     file = lake.staged_file(table, partition)
-    rows = queries.write(lake, table, params, TABLES[table].select_list, file, memory_limit_mb)
+    rows = queries.write(lake, table, params, TABLES[table].select_list, file, memory_limit_mb, threads)
     check_file(TABLES[table], file)
     lake.adopt(table, partition, file, rows)
     return rows

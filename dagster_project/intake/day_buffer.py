@@ -11,9 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
-MEMORY_BUDGET_BYTES = 192 * 2**20
-GROUP_ROWS = 50_000  # what is checked at once: a call of Pandera costs 15 ms whatever the rows
-LARGE_DAY_ROWS, LARGE_DAY_BYTES = 100_000, 192 * 2**20  # beyond one of these a day leaves in pieces
+MEMORY_BUDGET_BYTES = 96 * 2**20
+GROUP_ROWS = (
+    20_000  # what is checked at once, and held by every worker: a call of Pandera costs 15 ms whatever the rows
+)
+LARGE_DAY_ROWS, LARGE_DAY_BYTES = 100_000, 96 * 2**20  # beyond one of these a day leaves in pieces
 
 
 @dataclass(frozen=True)

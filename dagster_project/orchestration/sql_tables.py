@@ -31,7 +31,8 @@ def make_sql_table(run: MillRun, table: str) -> list[Made]:
         if is_bound_to_be_empty(run, table):  # what a source has no aggregates of took 7 s to add up for a million rows
             rows = store(lake, table, [], partition)
         else:
-            rows = store_query(lake, table, run.params, run.config.memory_limit_mb, partition)
+            limits = run.config.memory_limit_mb, partition, run.config.query_threads
+            rows = store_query(lake, table, run.params, *limits)
         lake.catalog.inputs[table] = inputs
         run.report(table, rows)
     return [Made(table, is_current, outcomes=_outcomes(run, table, is_current))]
@@ -59,8 +60,8 @@ def _outcomes(run: MillRun, table: str, is_current: bool) -> tuple[Outcome, ...]
 
 
 def _outcome(run: MillRun, query: str, claim: Claim, is_current: bool) -> Outcome:
-    offending = None if is_current else queries.fetch(run.lake, query, run.params, run.config.memory_limit_mb)
-    return Outcome.of_rows(claim, offending)
+    limits = run.config.memory_limit_mb, run.config.query_threads
+    return Outcome.of_rows(claim, None if is_current else queries.fetch(run.lake, query, run.params, *limits))
 
 
 def inputs_hash(run: MillRun, table: str) -> str:

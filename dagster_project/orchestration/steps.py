@@ -5,6 +5,7 @@ What a step does where only a part of the graph was asked for, `parts_of_runs.py
 
 import html
 import json
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
@@ -67,9 +68,11 @@ def step(
             if is_part_of_a_run(context, mill):
                 bring_along(context, mill)
             elif wanted(mill) & {*tables}:
+                started = time.process_time()
                 with retries_if_locked(context, mill):
                     for one in make(mill):
                         _take(mill, one)
+                mill.making_cpu_seconds += time.process_time() - started
                 report_days(context, mill, specs)
                 if WAREHOUSE in tables:
                     report_held_days(context.instance, mill.lake.published)

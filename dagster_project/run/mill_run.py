@@ -63,7 +63,8 @@ class MillRun:
         default_factory=dict
     )  # ... those it has brought up to as_of: all, or it does not publish
     dated: Mapping[str, TableSpec] = field(default_factory=dict)  # the tables that are read by day
-    release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs
+    release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs ...
+    making_cpu_seconds: float = 0.0  # ... and all steps: the rest of a run is imports and Dagster's own
 
     def __enter__(self) -> "MillRun":
         self._stack = contextlib.ExitStack()
@@ -95,6 +96,7 @@ class MillRun:
                 publication=self.lake.published.publication if is_good else None,
                 missing_files=told(self.missing, self.lake.published) if is_good else None,
                 release_cpu_seconds=self.release_cpu_seconds,
+                making_cpu_seconds=self.making_cpu_seconds,
             )
 
     def _leave_picture(self) -> None:

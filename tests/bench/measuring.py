@@ -15,6 +15,8 @@ from pathlib import Path
 # What `gristmill` gives itself before anything is imported (`cli.main`), for every contestant alike: the allocators of Polars
 # and Arrow keep an arena a thread, so threads are memory too.
 SETTINGS = {"POLARS_MAX_THREADS": "1"}
+# A machine that keeps Python from putting compiled modules aside would measure the compiler: 1.5 s a process.
+UNSET = ("PYTHONDONTWRITEBYTECODE",)
 NOISE_LIMIT = 0.05  # of the machine's time, taken by others: beyond it ratios do not hold
 LAUNCHER = """
 import json, os, sys, time
@@ -48,7 +50,7 @@ def measure(log: Path, *command: str, **environment: str) -> Cost:
     told, tell = os.pipe()
     with log.open("ab") as lines, os.fdopen(told, encoding="utf-8") as answer:
         launcher = [sys.executable, "-S", "-E", "-c", LAUNCHER, str(tell), *command]
-        environ = os.environ | environment
+        environ = {name: value for name, value in os.environ.items() if name not in UNSET} | environment
         process = subprocess.Popen(launcher, env=environ, stdout=lines, stderr=lines, pass_fds=(tell,))
         os.close(tell)
         found = json.loads(answer.read() or '{"status": 1}')
