@@ -19,6 +19,8 @@ __all__ = ["KINDS", "masked", "may_hold", "without_items"]
 
 _SEEN_BEFORE, _SEEN_AFTER = 96, 48  # so many characters on each side the checks see
 _ALLOWED = "allowed"
+_ESCAPE = r"(\\(?:[nrt]|u[0-9A-Fa-f]{4}))([\pL\pN_+(\[])"  # as JSON and source code have it
+_NOBODYS = "\ufdd0"  # a character that means nothing
 _MASKED_ALREADY = rf"<(?:{'|'.join(map(placeholder, KINDS))})_[0-9]{{1,9}}>"
 _ITEMS = {"number": pl.Int64, "kind": pl.String, "item": pl.String}
 
@@ -34,7 +36,7 @@ class _Found(NamedTuple):
 def may_hold(texts: pl.Series) -> pl.Series:
     """Whether a text has to be searched: never false where there is an item, and false for most other texts."""
     found = pl.Series([False]).new_from_index(0, len(texts))
-    for rows in _through_gates(texts).values():
+    for rows in _through_gates(_opened(texts, _NOBODYS)).values():
         found[rows] = True
     return found
 
@@ -95,7 +97,8 @@ def _suspects(records: pl.DataFrame, fields: Sequence[str]) -> Iterator[pl.DataF
 
 def _search(texts: pl.Series, allow: Iterable[str]) -> _Found:
     """All items in texts that came through the gates; sweep after sweep, until one finds nothing."""
-    cut, mark = _signs_not_in(texts, 2)
+    cut, mark, gap = _signs_not_in(texts, 3)
+    texts = _opened(texts, gap)
     allowed = sorted({text.lower() for text in allow})
     items = [pl.DataFrame(schema=_ITEMS)]
     changed = pl.int_range(len(texts), eager=True)
@@ -111,7 +114,20 @@ def _search(texts: pl.Series, allow: Iterable[str]) -> _Found:
                 items.append(pieces.filter(pl.col("number").is_not_null()).select(*_ITEMS))
                 texts = texts.clone().scatter(rows, _with_marks(pieces, mark))
         changed = changed.filter(texts.gather(changed) != swept.gather(changed))
-    return _Found(texts, pl.concat(items), mark)
+    found = pl.concat(items).with_columns(_closed(pl.col("item"), gap))
+    return _Found(texts.to_frame("text").select(_closed(pl.col("text"), gap)).to_series(), found, mark)
+
+
+def _opened(texts: pl.Series, gap: str) -> pl.Series:
+    """With a sign behind each escape a text within a text is written with: in `\\nAKIA...` no letter stands before the item."""
+    rows = texts.str.contains(_ESCAPE).fill_null(False).arg_true()
+    if not len(rows):
+        return texts
+    return texts.clone().scatter(rows, texts.gather(rows).str.replace_all(_ESCAPE, f"${{1}}{gap}${{2}}"))
+
+
+def _closed(text: pl.Expr, gap: str) -> pl.Expr:
+    return text.str.replace_all(gap, "", literal=True)
 
 
 def _through_gates(texts: pl.Series) -> dict[tuple[str, ...], pl.Series]:

@@ -109,6 +109,15 @@ def is_bare_password(found: pl.DataFrame) -> pl.Series:
     return found.select(mixed & ~name & ~path & ~_ITEM.str.contains(_PLACEHOLDER)).to_series()
 
 
+def is_strong(found: pl.DataFrame) -> pl.Series:
+    """A password nobody would take for a word: small letters, digits, and a capital or a sign."""
+    has_rest = _ITEM.str.contains("[A-Z]") | _ITEM.str.contains(_HAS_SIGN)
+    mixed = _ITEM.str.contains("[a-z]") & _ITEM.str.contains(_HAS_DIGIT) & has_rest
+    return found.select(
+        mixed & ~_ITEM.str.contains(_WORDS) & ~_ITEM.str.contains(_CODE) & ~_ITEM.str.contains(_PLACEHOLDER)
+    ).to_series()
+
+
 def has_luhn_digit(found: pl.DataFrame) -> pl.Series:
     """Every second digit from the right counts twice; the sum of digits is a multiple of ten."""
     digits = _signs(found["item"].str.replace_all("[^0-9]", "").str.zfill(CARD_DIGITS), CARD_DIGITS) - ord("0")
@@ -220,6 +229,7 @@ CHECKS: dict[str, Check] = {
         is_secret,
         is_password,
         is_bare_password,
+        is_strong,
         has_luhn_digit,
         has_mod97_digits,
         is_phone,

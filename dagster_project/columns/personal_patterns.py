@@ -66,16 +66,20 @@ _DOMAINS = "|".join(
     [*_OTHERS.split(), *_COUNTRIES.split(), "xn--[a-z0-9-]+", r"(?:com|edu|gov|net|org)\.py", r"\u{440}\u{444}"]
 )
 _LETTER = r"\p{L}\p{N}"
+# Of scripts that put no space between words: such a letter beside an item is another word.
+_SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}"
+_L = rf"[\p{{L}}--[{_SPACELESS}]]"
+_LOCAL = rf"{_L}\p{{N}}"
 
 # Before and after a number that is more than this number: ids, floats, amounts, versions, longer numbers.
-_NOT_AFTER = r"[\p{L}\p{N}_.+/#$€£%@-]$"
-_NOT_BEFORE = r"^(?:[\p{L}\p{N}_%°]|[.:/+=-][0-9]| ?[€$£])"
+_NOT_AFTER = rf"[{_L}\p{{N}}_.+/#$€£%@-]$"
+_NOT_BEFORE = rf"^(?:[{_L}\p{{N}}_%°]|[.:/+=-][0-9]| ?[€$£])"
 _END = rf"(?:[ ,]{{0,2}}(?i-u:x|ext\.?|extension) ?[0-9]{{1,6}}{B}|{B})"  # with an extension or without
 _PHONE_WORD = (
     r"(?:(?i:phone|telefono|teléfono|téléphone|telefon|telephone|mobile|mobil|cell ?phone|whatsapp|hotline|handynummer)"
     rf"|{B}(?i-u:tel|cell|fax|sms|handy|(?:my|our|his|her|their|your|contact|direct|home|work|office) (?:cell |mobile )?number)"
-    r"|_(?i-u:tel|cell|fax))"
-    r"[^0-9\p{L}\n<+(]{0,8}(?:(?i-u:number|num|no|nr|is|at|on|me|home|work|to)[^0-9\p{L}\n<+(]{0,5}){0,3}"
+    r"|电话|手机|联系方式|電話|携帯|전화|휴대폰|телефон|_(?i-u:tel|cell|fax))"
+    r"[^0-9\p{L}\n<+(]{0,8}(?:号码|号|是|番号|は|(?i-u:number|num|no|nr|is|at|on|me|home|work|to)[^0-9\p{L}\n<+(]{0,5}){0,3}"
     rf"|{B}(?i-u:call|text|dial|ring|reach|contact|message|phone)(?i-u: (?:me|us|him|her|them|back|directly|now|my \w+)){{0,3}}"
     r"(?i-u: (?:at|on|under)):? "
 )
@@ -126,13 +130,14 @@ PERSONAL = (
         "email",
         "e-mail addresses with a top-level domain that is one",
         (r"@[^\s@]*\.", rf"[{_LETTER}_%+-]@(?:[{_LETTER}-]+\.)+[\p{{L}}x]"),
-        rf"[{_LETTER}_+](?:[{_LETTER}._%+-]*[{_LETTER}_%+-])?@(?:[{_LETTER}](?:[{_LETTER}-]*[{_LETTER}])?\.)+(?i:{_DOMAINS}){B}",
+        rf"[{_LOCAL}_+](?:[{_LOCAL}._%+-]*[{_LOCAL}_%+-])?@(?:[{_LETTER}](?:[{_LETTER}-]*[{_LETTER}])?\.)+(?i:{_DOMAINS}){B}",
         (
             "jane.doe+news@example.com",
             "Write to j_o@mail.uni-köln.de.",
             "<a@b.co.uk>",
             "mailto:x@y.museum",
             "jürgen@müller.de",
+            "发邮件到jane@example.com谢谢",
         ),
         (
             "git@github.com:org/repository.git",
@@ -144,8 +149,8 @@ PERSONAL = (
             "https://name:password@host.com",
             "ssh://git@github.com/org/repository",
         ),
-        not_after=r"(?:[@\p{L}\p{N}]|://[^\s/]*)$",
-        not_before=r"^(?:[(@]|:[\w.~-]*/|-?[\p{L}\p{N}_])",
+        not_after=rf"(?:[@{_L}\p{{N}}]|://[^\s/]*)$",
+        not_before=rf"^(?:[(@]|:[\w.~-]*/|-?[{_L}\p{{N}}_])",
     ),
     Pattern(
         "phone",
@@ -267,7 +272,7 @@ PERSONAL = (
             "my number is 98765 43210",
         ),
         ("mobile 2024-01-02 10:00", "phone 0.12345678", "called 4155550132", "order number 4155550132", "tel 12:34"),
-        not_after=r"[0-9][.]$",
+        not_after=r"[0-9][.]$|<PHONE(?:_[0-9]+)?>[^0-9\p{L}]*$",  # not behind our own placeholder
         not_before=r"^(?:[\p{L}\p{N}_%]|[.:/-][0-9])",
         check="is_phone",
     ),

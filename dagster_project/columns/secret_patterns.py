@@ -3,13 +3,14 @@
 A secret in an example has a `~` in its middle (`masking_kinds.Pattern`).
 """
 
-from dagster_project.columns.masking_kinds import B, Pattern
+from dagster_project.columns.masking_kinds import KINDS, B, Pattern, placeholder
 from dagster_project.columns.token_patterns import TOKENS
 
 _KEY_GATE = (r"PRIVATE KEY|PuTTY-User-Key-File",)
 _BEGIN = r"-{4,5} ?BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
 _END = r"-{4,5} ?END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)? ?-{4,5}"
-_BETWEEN_LINES = r"(?:\s|\\[rnt]|[\"'+>|,\\])*"
+_NOBODYS = r"\x{fdd0}-\x{fdef}\x{f0000}-\x{ffffd}"  # `masking` puts one of these behind an escape
+_BETWEEN_LINES = rf"(?:\s|\\[rnt]|[\"'+>|,\\{_NOBODYS}])*"
 _KEY_TEXT = "MIIEow~IBAAKCAQEAx8V2mTq0lHn5b"
 
 _URL_GATE = (r"://[^\s/\"'<>`@:]*:[^\s/\"'<>`]*@",)
@@ -19,7 +20,7 @@ _FIRST_NAME = (
     r"(?i-u:server|data ?source|host|host ?name|driver|provider|dsn|database|db|initial catalog|user ?id|user ?name|user|uid|addr"
     r"|address|network address|endpoint|port|persist security info|defaultendpointsprotocol|accountname|application name)"
 )
-_PLAIN = r"[^\s\"'`<>,;()“”*]"
+_PLAIN = r"[^\s\"'`<>,;()“”*\\]"
 _OF_ALL_SIGNS = r"[^;,\s\"'<>`“”\\]*[^;,\s\"'<>`“”\\.):?]"
 
 # Names under which secrets are kept, and what stands between a name and its value.
@@ -31,12 +32,12 @@ _SUFFIX = r"(?:[_-][A-Za-z0-9]+){0,2}"
 _OF_A_PASSWORD = r"(?i:passwords?|passwd|passphrase|passcode|passwort|contraseña|mot de passe|pwd)"
 _OR_PASS = rf"(?:{_OF_A_PASSWORD}{_SUFFIX}|(?:{B}|_)(?:pass|PASS|Pass))"
 _TYPE = r"(?: ?: ?[A-Za-z]+(?:\[[A-Za-z]+\])?)?"
-_SIGNS = r"[\\\"'`*\])]{0,4}"
+_SIGNS = r"[\\\"'`*\])]{0,8}"
 _IS = rf"{_SIGNS}{_TYPE}[ \t]*(?:=>|:=|==?|:|>){_SIGNS}[ \t]*"
 _IS_SAID = r"(?:[ \t]+(?:is|was|to|are)[ \t]*:?|[ \t]+)[ \t]*"
-_QUOTE = r"(?:[a-zA-Z]?\\?[\"'`])"
-_QUOTED = r"[^\s\"'`<>]{5,}[^\s\"'`<>\\]"
-_BARE = r"[^\s\"'`<>,;&|(){}\[\]\\]{5,}[^\s\"'`<>,;&|(){}\[\]\\.:]"
+_QUOTE = r"(?:[a-zA-Z]?\\{0,3}[\"'`])"
+_QUOTED = rf"[^\s\"'`<>{_NOBODYS}]{{5,}}[^\s\"'`<>\\{_NOBODYS}]"
+_BARE = rf"[^\s\"'`<>,;&|(){{}}\[\]\\{_NOBODYS}]{{5,}}[^\s\"'`<>,;&|(){{}}\[\]\\.:{_NOBODYS}]"
 # A name is written in small letters, in capitals or with a capital at its start: that is all the first of the two looks for.
 _NAME_GATE = (
     r"key|Key|KEY|secret|Secret|SECRET|token|Token|TOKEN|redential|REDENTIAL|pass|Pass|PASS|pwd|Pwd|PWD|contrase|mot de"
@@ -44,9 +45,21 @@ _NAME_GATE = (
 _VALUE_GATE = (
     _NAME_GATE,
     r"(?:(?i-u:key|secret|token|credentials?|pass(?:word|words|wd|phrase|code|wort|e)?|pwd)|contraseña)(?:[_-][A-Za-z0-9]+){0,2}"
-    rf"(?:{_SIGNS}{_TYPE}[ \t]*[=:>]|[ \t]+(?:is|was|to|are)[ \t]|[ \t]+[A-Za-z0-9/+]{{40}}|[ \t]+[`\"'])",
+    rf"(?:{_SIGNS}{_TYPE}[ \t]*[=:>]|[ \t]+(?:is|was|to|are)[ \t]|[ \t]+[A-Za-z0-9/+_-]{{12}}|[ \t]+[\\`\"']"
+    rf"|{_QUOTE}[ \t]*,[ \t]*{_QUOTE}|[ \t]+[^\s\"'`<>]*[0-9!-])",
 )
-_OF_THE_PUBLIC = r"(?i-u:public[ _-]?key[ _-]?token)[\"' =:>]*$"
+_AND = r"\\{0,3}[\"'`][ \t]*,[ \t]*"  # between two arguments: `setItem("token", "...")`
+_GIVEN = rf"(?:--?[A-Za-z0-9-]*|(?i-u:set|setx|setenv|export|env|arg)[ \t]+[A-Za-z0-9_.-]*)(?i-u:{_OF_A_SECRET}){_SUFFIX}[ \t]+{_QUOTE}?"
+# behind our own placeholder, or of a key for everybody
+_NOT_A_NAME = rf"<(?:{'|'.join(map(placeholder, KINDS))})(?:_[0-9]+)?>[\\\"'` \t]*$"
+_OF_THE_PUBLIC = rf"(?i-u:public[ _-]?key[ _-]?token)[\"' =:>]*$|{_NOT_A_NAME}"
+_COMMAND_GATE = (
+    r"mysql|maria|mongo|sshpass|sqlcmd|docker login|redis-cli|ldap|curl|wget|https? |identified|IDENTIFIED",
+    r"[ \t]-[pPaw]|-u|--user|--auth|(?i-u:identified)",
+)
+_COMMANDS = rf"{B}(?:mysql[a-z]*|mariadb[a-z-]*|mongo[a-z]*|sshpass|sqlcmd|docker login|redis-cli|ldap[a-z]+)"
+_OF_A_REQUEST = rf"{B}(?:curl|wget|https?)[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-u|--user|-a|--auth)[ \t=]+{_QUOTE}?[^\s:\"'`]{{1,64}}:"
+_IDENTIFIED = r"(?i-u:identified(?: with [a-z0-9_]+)? by (?:password )?)"
 _BEARER_GATE = (r"(?i-u:bearer|basic|token|apikey)[ \t]+[A-Za-z0-9._~+/=-]{16}",)
 
 SECRETS = (
@@ -159,11 +172,12 @@ SECRETS = (
         "access_token",
         "a secret given to its name, in quotes",
         _VALUE_GATE,
-        rf"(?P<lead>(?i-u:{_OF_A_SECRET}){_SUFFIX}(?:{_IS}|{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
+        rf"(?P<lead>(?i-u:{_OF_A_SECRET}){_SUFFIX}(?:{_IS}|{_IS_SAID}|{_AND}){_QUOTE})(?P<item>{_QUOTED})",
         (
             'api_key = "8kLm2V~w9Rt4Yb7"',
             '{"client_secret": "Qx3-Gd5F~a0TeZs8"}',
             "export const token: string = '9f8e7d~6c5b4a'",
+            'request.header("X-Api-Key", "9f8e7d~6c5b4a")',
         ),
         (
             'api_key = "your-key-here-123"',
@@ -172,6 +186,7 @@ SECRETS = (
             'API_KEY = "<API_KEY_1234>"',
             'token_url = "https://example.com/oauth2/v1x2"',
             'publicKeyToken="1fc8b3b9a1e18e3b"',
+            'expect("token", "identifier2")',
         ),
         not_after=_OF_THE_PUBLIC,
         check="is_secret",
@@ -180,8 +195,14 @@ SECRETS = (
         "access_token",
         "a secret given to its name, without quotes",
         _VALUE_GATE,
-        rf"(?P<lead>(?i-u:{_OF_A_SECRET}){_SUFFIX}(?:{_IS}|[ \t]+(?:is|was)[ \t]*:?[ \t]*))(?P<item>{_BARE})",
-        ("API_KEY=8kLm2V~w9Rt4Yb7", "https://example.com/?access_token=9f8e7d~6c5b4a", "The token is 9f8e7d~6c5b4a."),
+        rf"(?P<lead>(?i-u:{_OF_A_SECRET}){_SUFFIX}(?:{_IS}|[ \t]+(?:is|was)[ \t]*:?[ \t]*)|{_GIVEN})(?P<item>{_BARE})",
+        (
+            "API_KEY=8kLm2V~w9Rt4Yb7",
+            "https://example.com/?access_token=9f8e7d~6c5b4a",
+            "The token is 9f8e7d~6c5b4a.",
+            "--client-secret 9f8e7d~6c5b4a",
+            "ENV API_KEY 9f8e7d~6c5b4a",
+        ),
         (
             "api_key = os.environ['KEY2']",
             "token = self.tokens2",
@@ -197,14 +218,16 @@ SECRETS = (
         "access_token",
         "a password in quotes",
         _VALUE_GATE,
-        rf"(?P<lead>(?:{_OR_PASS}{_IS}|{_OF_A_PASSWORD}{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
+        rf"(?P<lead>(?:{_OR_PASS}(?:{_IS}|{_AND})|{_OF_A_PASSWORD}{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
         (
+            'setProperty("password", "Tr0ub4~dor")',
             'password="hunt~er22"',
             "DB_PASS: 'Tr0ub4~dor&3'",
             '\\"password\\": \\"P@ssw~0rd!\\"',
             "the password is `Tr0ub4~dor`",
         ),
         ('password = "password"', 'passwd = "{password1}"', 'pwd = "/home/user2"', 'password="********"'),
+        not_after=_NOT_A_NAME,
         check="is_password",
     ),
     Pattern(
@@ -214,7 +237,39 @@ SECRETS = (
         rf"(?P<lead>{_OR_PASS}{_IS}|{_OF_A_PASSWORD}[ \t]+(?:is|was)[ \t]*:?[ \t]*)(?P<item>{_BARE})",
         ("DB_PASSWORD=Tr0ub4~dor", "Password: hunt~er22", "my password is S3cr~etPass!"),
         ("password=getpass1()", "password = password2", "password: str = field2", "The password is base64-encoded."),
+        not_after=_NOT_A_NAME,
         not_before=r"^[(\[{]",
+        check="is_bare_password",
+    ),
+    Pattern(
+        "access_token",
+        "a password behind the word alone, as nobody would write a word",
+        _VALUE_GATE,
+        rf"(?P<lead>{_OF_A_PASSWORD}[ \t]+)(?P<item>{_BARE})",
+        ("login admin / password kQ8s~Lm2Vx9", "user sa password Tr0ub4~dor!"),
+        ("password reset2024", "password PBKDF2-SHA256", "the password field_2 is"),
+        not_after=_NOT_A_NAME,
+        not_before=r"^[(\[{]",
+        check="is_strong",
+    ),
+    Pattern(
+        "access_token",
+        "a password on a command line",
+        _COMMAND_GATE,
+        rf"(?P<lead>(?:{_COMMANDS}[ \t][^\n|;]{{0,120}}?-[pPaw][ \t]*|{_OF_A_REQUEST}|{_IDENTIFIED}){_QUOTE}?)"
+        rf"(?P<item>{_BARE})",
+        (
+            "curl -s -u admin:Tr0ub4~dor https://example.com",
+            "mysql -u root -pTr0ub4~dor app",
+            "sshpass -p 'Tr0ub4~dor' ssh a@b",
+            "CREATE USER app IDENTIFIED BY 'Tr0ub4~dor'",
+        ),
+        (
+            "curl -u user:password https://example.com",
+            "mysql -u root -p app",
+            "mysql -h db -P 3306",
+            "identified by its id2",
+        ),
         check="is_bare_password",
     ),
 )

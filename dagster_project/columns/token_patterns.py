@@ -7,12 +7,16 @@ _MOST = (
     r"ghp_|gho_|ghu_|ghs_|ghr_|github_pat_|glpat-|xox|xapp-|k_live_|k_test_|whsec_|sk-|npm_|pypi-|hf_|SG\.|AKIA|ASIA|AIza|eyJ",
 )
 _OTHERS = (
-    r"gsk_|pplx-|xai-|tvly-|nvapi-|AGE-SECRET|hvs\.|hvb\.|dp\.pt\.|PMAK-|ATATT3|ATBB|rubygems_|dapi|glsa_|glc_|NRAK-|sntrys_|sntryu_"
+    r"gsk_|pplx-|xai-|tvly-|nvapi-|AGE-SECRET|hvs\.|hvb\.|dp\.pt\.|PMAK-|ATATT3|ATCTT3|ATBB|rubygems_|dapi|glsa_|glc_|NRAK-|sntrys_|sntryu_"
     r"|sbp_|:AA|hooks\.slack|api/webhooks|r8_",
 )
 _RARE = (
     r"AGPA|AIDA|AROA|ANPA|ABIA|ACCA|gldt-|glrt-|glcbt-|glptt-|glft-|glsoat-|glagent-|GOCSPX|ya29|dop_v1_|doo_v1_|shpat_|shpss_"
-    r"|shpca_|shppa_|sq0atp|sq0csp|dckr_pat_|figd_|lin_api_",
+    r"|shpca_|shppa_|sq0atp|sq0csp|dckr_[op]at_|figd_|lin_api_",
+)
+_YOUNGER = (
+    r"fo1_|ntn_|secret_|ops_eyJ|EAA|jina_|pul-|pat-|vercel_|tfp_|rnd_|phc_|phx_|AQ\.Ab|nfp_|HRKU-|CFPAT-|LTAI|AKID|lsv2_|sgp_"
+    r"|\.atlasv1\.|xkeysib-",
 )
 _HEX = (r"(?:SK|AC|key-)[0-9a-f]{32}",)
 
@@ -120,7 +124,7 @@ _TOKENS = (
     ("DigitalOcean", _RARE, r"do[op]_v1_[0-9a-f]{40,}", f"dop_v1_0a1b~2c3d{'4e5f6071' * 5}", "dop_v1_token"),
     ("Shopify", _RARE, r"shp(?:at|ss|ca|pa)_[0-9a-f]{32}", f"shpat_0a1b~2c3d{'4e5f6071' * 3}", "shpat_token"),
     ("Square", _RARE, r"sq0(?:atp|csp)-[A-Za-z0-9_-]{20,}", "sq0atp-8kLm2~Vw9Rt4Yb7Np1Hc6J", "sq0atp-key"),
-    ("Docker", _RARE, r"dckr_pat_[A-Za-z0-9_-]{20,}", "dckr_pat_8kLm2~Vw9Rt4Yb7Np1Hc6Js3Gd5F", "dckr_pat_name"),
+    ("Docker", _RARE, r"dckr_[op]at_[A-Za-z0-9_-]{20,}", "dckr_pat_8kLm2~Vw9Rt4Yb7Np1Hc6Js3Gd5F", "dckr_pat_name"),
     ("Figma", _RARE, r"figd_[A-Za-z0-9_-]{20,}", "figd_8kLm2~Vw9Rt4Yb7Np1Hc6Js3Gd5F", "figd_token"),
     ("Linear", _RARE, r"lin_api_[A-Za-z0-9]{20,}", "lin_api_8kLm2~Vw9Rt4Yb7Np1Hc6Js3Gd5F", "lin_api_key"),
     (
@@ -142,7 +146,7 @@ _TOKENS = (
     (
         "Atlassian",
         _OTHERS,
-        r"(?:ATATT3|ATBB)[A-Za-z0-9_=-]{20,}",
+        r"(?:ATATT3|ATCTT3|ATBB)[A-Za-z0-9_=-]{20,}",
         "ATATT3x~FfGF08kLm2Vw9Rt4Yb7Np1Hc6Js",
         "ATBBREVIATION",
     ),
@@ -164,12 +168,98 @@ _TOKENS = (
         "81726~35441:AAE8kLm2Vw9Rt4Yb7Np1Hc6Js3Gd5Fa0TeZ",
         "12:34:AA",
     ),
+    ("Facebook", _YOUNGER, r"EAA[A-Za-z0-9]{60,}", f"EAACEd~Eose0cBA{'8kLm2Vw9Rt4Yb7Np1Hc6Js3G' * 3}", "EAAssociation"),
+    (
+        "Notion",
+        _YOUNGER,
+        r"(?:ntn|secret)_[A-Za-z0-9]{40,}",
+        "ntn_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7Gh2LmQ9",
+        "secret_of_the_service",
+    ),
+    ("Fly", _YOUNGER, r"fo1_[A-Za-z0-9_-]{30,}", "fo1_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7", "fo1_name"),
+    (
+        "1Password",
+        _YOUNGER,
+        r"ops_eyJ[A-Za-z0-9_-]{40,}",
+        "ops_eyJ8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7Gh2LmQ9",
+        "ops_eyJ",
+    ),
+    (
+        "Jina",
+        _YOUNGER,
+        r"jina_[A-Za-z0-9]{40,}",
+        "jina_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7Gh2LmQ9",
+        "jina_embeddings",
+    ),
+    ("Pulumi", _YOUNGER, r"pul-[0-9a-f]{40}", f"pul-0a1b~2c3d{'4e5f6071' * 4}", "pul-name"),
+    (
+        "HubSpot",
+        _YOUNGER,
+        r"pat-(?:na|eu)[0-9]-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "pat-na1-0a1b2c3d~-4e5f-6071-8293-a4b5c6d7e8f9",
+        "pat-na1-name",
+    ),
+    ("Vercel", _YOUNGER, r"vercel_[A-Za-z0-9]{20,}", "vercel_8kLm2Vw9Rt4~Yb7Np1Hc6Js3", "vercel_deployment"),
+    ("Typeform", _YOUNGER, r"tfp_[A-Za-z0-9_-]{40,}", "tfp_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7Gh2LmQ9", "tfp_name"),
+    ("Render", _YOUNGER, r"rnd_[A-Za-z0-9]{24,}", "rnd_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa", "rnd_normal"),
+    ("PostHog", _YOUNGER, r"ph[cx]_[A-Za-z0-9]{40,}", "phc_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7Gh2LmQ", "phc_name"),
+    (
+        "Google, newer",
+        _YOUNGER,
+        r"AQ\.Ab[A-Za-z0-9_-]{40,}",
+        "AQ.Ab8RN6~I8kLm2Vw9Rt4Yb7Np1Hc6Js3Gd5Fa0TeZs8Kd7",
+        "AQ.Above",
+    ),
+    ("Netlify", _YOUNGER, r"nfp_[A-Za-z0-9]{30,}", "nfp_8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8", "nfp_name"),
+    ("Heroku", _YOUNGER, r"HRKU-[A-Za-z0-9_-]{30,}", "HRKU-AA8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8", "HRKU-NAME"),
+    (
+        "Contentful",
+        _YOUNGER,
+        r"CFPAT-[A-Za-z0-9_-]{40,}",
+        "CFPAT-8kLm2Vw9Rt4Yb~7Np1Hc6Js3Gd5Fa0TeZs8Kd7Gh2L",
+        "CFPAT-NAME",
+    ),
+    (
+        "Alibaba, Tencent",
+        _YOUNGER,
+        r"(?:LTAI[A-Za-z0-9]{12,26}|AKID[A-Za-z0-9]{28,36})",
+        "LTAI5t8kLm2~Vw9Rt4Yb7Np1H",
+        "LTAI12",
+    ),
+    (
+        "LangSmith",
+        _YOUNGER,
+        r"lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}",
+        f"lsv2_pt_0a1b~2c3d{'4e5f6071' * 3}_8293a4b5c6",
+        "lsv2_pt_key",
+    ),
+    (
+        "Sourcegraph",
+        _YOUNGER,
+        r"sgp_(?:[0-9a-f]{16}_|local_)?[0-9a-f]{40}",
+        f"sgp_0a1b~2c3d{'4e5f6071' * 4}",
+        "sgp_name",
+    ),
+    (
+        "Terraform",
+        _YOUNGER,
+        r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,70}",
+        f"8kLm2Vw9Rt4Yb7.atlasv1.~{'8kLm2Vw9Rt4Yb7Np1Hc6Js3Gd5Fa0TeZ' * 2}",
+        "name.atlasv1.name",
+    ),
+    (
+        "Brevo",
+        _YOUNGER,
+        r"xkeysib-[0-9a-f]{64}-[A-Za-z0-9]{16}",
+        f"xkeysib-0a1b~2c3d{'4e5f6071' * 7}-8kLm2Vw9Rt4Yb7Np",
+        "xkeysib-key",
+    ),
 )
 
 # In the order of their gates, so that those of one are looked for at once.
 TOKENS = tuple(
     Pattern("access_token", f"{what} token", gate, f"{B}(?:{shape})", (example,), (counter_example,), check="is_varied")
-    for first in (_MOST, _OTHERS, _RARE, _HEX)
+    for first in (_MOST, _OTHERS, _RARE, _YOUNGER, _HEX)
     for what, gate, shape, example, counter_example in _TOKENS
     if gate is first
 )

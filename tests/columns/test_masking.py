@@ -1,5 +1,7 @@
 """Rule T8: secrets and personal data in texts become placeholders; what is none stays as it is."""
 
+import json
+
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -26,6 +28,20 @@ def records(*rows: tuple[str | None, ...]) -> pl.DataFrame:
 def masked_text(text: str, **options: object) -> str:
     table, _ = masked(pl.DataFrame({"text": [text]}), ["text"], **options)  # pyright: ignore[reportArgumentType]
     return table["text"][0]
+
+
+@pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: f"{pattern.kind}: {pattern.catches}")
+@pytest.mark.parametrize("ascii_only", [True, False])
+def test_an_item_behind_an_escape_is_found_and_json_stays_json(pattern: Pattern, ascii_only: bool) -> None:
+    """A context is often a list of turns as JSON, where every line of a text begins behind `\\n`."""
+    for example in map(real, pattern.examples):
+        if ascii_only and not example.isascii():
+            continue  # its own letters are escapes then
+        turns = [{"role": "user", "content": f"Here it is, as “given”:\n{example}\n\tBye"}]
+        text = masked_text(json.dumps(turns, ensure_ascii=ascii_only))
+        ((turn,),) = [json.loads(text)]
+        assert turn["content"].endswith("\n\tBye")
+        assert pattern.kind.upper() in text, example
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: f"{pattern.kind}: {pattern.catches}")
