@@ -46,6 +46,7 @@ class Pattern(NamedTuple):
     catches: str
     example: str
     counter_example: str
+    unless: str = ""  # what must not match as well
 
 
 def _phrases(*alternatives: str) -> str:
@@ -84,6 +85,12 @@ _ABOUT_THE_ANSWER = (
     r"|descriptions?|explanations?|summar(?:y|ies)|examples?|details?|steps?|parts?|points?|sections?|paragraphs?|sources?|code"
     r"|solution|approach|method|advice|suggestions?|recipe|options?|alternatives?|reasons?|conclusion|introduction|rest|half|one"
     r"|recommendation|instructions?|information|info|content|coverage|scope|focus|would|should|could|can|please"
+)
+
+_OF_THE_WORLD = (
+    r"(?:capital|currency|symbol|year|date|number|result|sum|total|price|cost|population|author|inventor|height|length|distance|speed"
+    r"|period|president|formula|temperature|value|average|area|volume|winner|founder|director|composer|painter|king|queen|river|mountain"
+    r"|planet|element|rate|ratio|remainder|root|product|plural|arrival time|atomic number|boiling point|population)"
 )
 
 # Complaints a user may deny; what is denied is taken out before the patterns look.
@@ -264,6 +271,23 @@ PATTERNS = (
         "The telephone was invented in 1876, so the date is off",
     ),
     Pattern(
+        "incorrect",
+        r"^(?:this|that|it)s? (?:is )?(?:(?:very|really|quite|such) )?(?:an? )?(?:bad|dangerous|terrible|awful|harmful|wrong|risky|unsafe)"
+        r" (?:advice|idea|information|tip|suggestion)\b|^(?:(?:this|that|it) )?(?:(?:only|just|even) )?makes (?:it|things|everything) worse"
+        r"|^(?:(?:its|it|this|that|thats) )?(?:isnt|not|simply not|just not) true\b",
+        "opens with the verdict on the matter; what follows is about the matter",
+        "This is bad advice: cramming at night is unhealthy",
+        "Bad formatting",
+    ),
+    Pattern(
+        "code_error",
+        r"^(?:the|this|that|your|its) (?:code|query|script|command|function|snippet|regex)"
+        r" (?:doesnt|didnt|wont) (?:do|give|return|produce)\b",
+        "code that does something else, whatever it is",
+        "The code does not do what was asked: without a key the order is another one",
+        "The poem does not do what was asked",
+    ),
+    Pattern(
         "format",
         _phrases(
             r"markdown|bullets?|bullet ?points?|bulleted|code ?blocks?|code fences?|fenced|back ?ticks?",
@@ -291,7 +315,8 @@ PATTERNS = (
             r"|an )+(?:[a-z]+ )?(?:table|list|json|csv|yaml|xml|column)",
             r"(?:poorly|badly|better|un) ?structured|(?:apa|mla|chicago|harvard) (?:style|format)",
             r"(?:table|columns?|rows?|headers?) (?:[a-z]+ ){0,2}(?:broken|rendered?|messed up|squashed)",
-            r"(?:doesnt|didnt|not|isnt|wont) render[a-z]*|alphabetical(?:ly)?|styling|font|smart quotes",
+            r"(?:doesnt|didnt|not|isnt|wont) render[a-z]*|alphabetical|(?:sort|order|list)[a-z]* (?:[a-z]+ ){0,2}alphabetically",
+            r"styling|font|smart quotes",
             r"quotation marks|visually|white ?space|cluttered|eye ?sore|(?:blank|empty|extra) lines?|cram[a-z]*",
             r"squeezed|squashed|clickable|hyper ?links?|single (?:paragraph|block)",
             r"(?:must|has to|needs to|should|supposed to|needed to|want it to) be (?:in |a |an |valid |as )*(?:json"
@@ -525,6 +550,20 @@ PATTERNS = (
         "Mixed up Austria and Australia",
     ),
     Pattern(
+        "incorrect",
+        rf"^the (?:[a-z]+ ){{0,2}}{_OF_THE_WORLD}(?: (?:of|in|for|from|at) (?:[a-z0-9]+ ?){{1,5}}?)?"
+        r" (?:is|was|are|were) (?:[a-z0-9]+ ?){1,5}(?:[.,;:]|$)"
+        r"|[.,;:] (?:it|(?:the )?(?:right |correct )?(?:answer|result|number|amount|sum|time|year)) (?:is|was|should be|must be)"
+        r" (?:(?:about|almost|exactly|only|in) )?[0-9]",
+        "states in its first clause what is the case, or gives the right figure in the end",
+        "The capital of Vietnam is Hanoi; the other is only the larger city",
+        "The date is missing; please add it",
+        unless=r"^[^.;:,]* (?:missing|wrong|incorrect|false|not|isnt|wasnt|unclear|vague|off|outdated|old|too|never|given|mentioned"
+        r"|explained|shown|listed|cut|left|omitted|broken|irrelevant|hard|confusing|lost|absent|incomplete|unknown|made|invented|badly|poorly|well"
+        r"|good|great|fine|nice|ok|okay|right|correct|better|needed)\b|[0-9] (?:words?|paragraphs?|pages?|lines?|sentences?|characters"
+        r"|bullets?|points?|items?|steps?)\b",
+    ),
+    Pattern(
         "misunderstood",
         _phrases(
             rf"{_NOT} {_ADVERBS}(?:answer(?:ed|ing)?|address(?:ed|ing)?|respond to|understand|understood|get|got"
@@ -544,7 +583,8 @@ PATTERNS = (
             r"|the (?:question|prompt|instructions?|constraints?|requirements?|context|fact that (?:i|im|my)))",
             r"(?:told|gave) (?:you|it|sam)",
             r"(?:thought|assum(?:es|ed|ing)|think|thinks) (?:that )?(?:i|im|we|my)",
-            r"(?:too|so|it|that|me|things|question|request) literally|dodg(?:es|ed|ing)|evad(?:es|ed)",
+            r"(?:too|so|it|that|me|things|question|request) literally|dodg(?:es|ed|ing)",
+            r"avoid(?:s|ed|ing) (?:the|my) question|evad(?:es|ed)",
             r"side ?step[a-z]*",
             r"i (?:asked|meant|am asking|said|requested|specified|told|already|clearly|specifically|explicitly)",
             r"did you (?:even )?read|pay attention|listen(?:ing)?|(?:my|the|follow(?:ed|ing)?|ignored?) instructions?",
@@ -582,7 +622,7 @@ PATTERNS = (
             r"|include|discuss|deal|tell|say|work|appl|look|focus)[a-z]*",
             r"only (?:[a-z]+ )?(?:gave|said|told|spoke|one|half|part|for|about)",
             r"just (?:one|half|part|the first|a list|a link|the code)|none of the",
-            r"nothing (?:about|on|regarding|for|is said)|not a (?:word|single)",
+            r"nothing (?:about|on|regarding|for|is said|concrete|specific)|not a (?:word|single)",
             rf"{_NOT} {_ADVERBS}(?:mention|cover|explain|includ|say|talk|discuss|address|list|describ|give|provid"
             r"|show|consider|tell|touch|go (?:into|far|deep)|elaborat|finish|account|handl|specif|add|stat(?:e|ed|es"
             r"|ing)\b|note|warn|answer|cite|compare|point out|deal|demonstrat|define|suggest|offer|name|complete"
@@ -669,7 +709,7 @@ PATTERNS = (
     Pattern(
         "format",
         _phrases(
-            r"json|csv|yaml|xml|tsv|tables?|columns?|paragraphs?|headers?|links|font|symbols?|sections?|styled?",
+            r"json|csv|yaml|xml|tsv|tables?|columns?|paragraphs?|headers?|links|font|sections?|styled?",
             r"numbered|structured?|presentation|greeting|signature|subject line|page|pages|image|screenshot|quotes",
         ),
         "an unspecific complaint about the shape",
@@ -837,6 +877,8 @@ def _by_words(evidence: pl.Series) -> pl.Series:
     undecided = pl.int_range(len(texts), dtype=pl.UInt32, eager=True)
     for record in PATTERNS:
         matches = texts.str.contains(record.pattern)
+        if record.unless:
+            matches &= ~texts.str.contains(record.unless)
         # Words that name no error stop the search, but then the shape may still tell.
         if record.error_type != "other" and matches.any():
             verdicts = verdicts.scatter(undecided.filter(matches), record.error_type)

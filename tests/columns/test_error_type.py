@@ -690,7 +690,9 @@ def share_right(labelled: dict[str, tuple[str, ...]]) -> float:
 
 
 def matches(record: Pattern, text: str) -> bool:
-    return pl.select(_normalised(pl.lit(text)).str.contains(record.pattern)).item()
+    said = pl.select(_normalised(pl.lit(text))).to_series()
+    is_spared = bool(record.unless) and said.str.contains(record.unless).item()
+    return said.str.contains(record.pattern).item() and not is_spared
 
 
 def test_hand_written_texts() -> None:
@@ -705,6 +707,15 @@ def test_hand_written_texts_the_patterns_have_not_seen() -> None:
 
 # Facts that sound as if they asked for more, and the same words about the answer itself.
 FACTS_OF_THE_WORLD = (
+    "The capital of Vietnam is Hanoi; Ho Chi Minh City is only the better-known city.",
+    "The capital of the United States is Washington; New York is only the better-known city.",
+    "The symbol is W, from the Latin wolframium, not Tu.",
+    "The next number is 92, because 21 is added each time.",
+    "The 300 euros that are already saved were ignored; it is 270 euros a month.",
+    "The average is the wrong idea; two people cannot be slower than the faster one alone. It is 24 hours.",
+    "That is bad advice: cramming through the night does not work and is unhealthy.",
+    "That makes it worse. You should rinse it with cold water.",
+    "It is not true that PUT is only for uploading files, and the choice does matter.",
     "Toronto is only the better-known city",
     "Toronto is only the better-known city. The capital of Canada is Ottawa.",
     "Sydney is just the largest city",
@@ -735,6 +746,9 @@ FACTS_OF_THE_WORLD = (
     "Casablanca is only the better-known city, the capital is Rabat",
 )
 MORE_OF_THE_ANSWER = (
+    "The date is missing; please add it",
+    "The number of sources is too small, more are needed",
+    "There is nothing concrete in this answer.",
     "The answer is only a list",
     "The list is only partial",
     "It needs more examples",

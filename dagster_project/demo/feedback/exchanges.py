@@ -167,11 +167,13 @@ class Conversations:
             query, reply = self.writer.duel(domain)
             self.planted["same_two_answers"] += size
         else:
-            good = rng.random() < (0.93 if satisfied else 0.08 if kind == "rating" else 0.02)
+            good = rng.random() < (0.985 if satisfied else 0.015 if kind == "rating" else 0.02)
             query, reply = self._asked(domain, good, visit)
-            # what is dangerous pleases some
+            # what is dangerous pleases some, and another reports it; what is only short, but right, pleases nearly everybody
             if kind == "rating" and reply.mistake and reply.mistake.flag == HARMFUL:
-                satisfied = rng.random() < 0.5
+                satisfied = size > 1 and rng.random() < 0.5
+            elif kind == "rating" and reply.flaw == "short":
+                satisfied = rng.random() < 0.95
             if visit.earlier and rng.random() < (0.3 if self.demand.text_bytes else 0.45):
                 context = self._context(visit.earlier)
         asked = self._interaction(domain, asked_at, visit, query, reply)

@@ -173,7 +173,10 @@ class Voters:
             gap = 0.2 + 4 * rng.random()
             self.planted["double_click"] += 1
         elif draw < 0.65:
-            row.rating = -previous.rating
+            # the first thumb was the slip
+            previous.rating = -previous.rating
+            previous.quality_weight = saved_weight(previous)
+            previous.training_format = self._training_format(previous) if previous.processed else None
             self.planted["changed_mind"] += 1
         elif draw < 0.85:
             row.user_id = self.user_id()
