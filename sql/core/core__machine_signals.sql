@@ -1,12 +1,12 @@
--- One detected rejection or acceptance with a confidence of 0.70 or more, and the turn it is about (C6).
+-- One detected rejection or acceptance that is sure enough, and the turn it is about (C6, C7).
 -- grain: message_turn_key
 -- inputs: core__turn_pairs, core__turn_references
 -- params: as_of
 
 with pairs as (
     select
-        turn_key, next_turn_key, next_at, user_id, session_id, occurred_at, feedback_status, feedback_confidence, reason,
-        said_status, said_confidence, said_reason
+        turn_key, next_turn_key, next_at, user_id, session_id, occurred_at, feedback_status, feedback_confidence, confidence_low,
+        reason, said_status, said_confidence, said_confidence_low, said_reason
     from core__turn_pairs
     where occurred_at < $as_of
 ),
@@ -25,7 +25,7 @@ found_targets as (
 said_of_the_last_turn as (
     select
         pairs.next_turn_key as message_turn_key, pairs.turn_key as last_turn_key, pairs.feedback_status as kind,
-        pairs.feedback_confidence as confidence, pairs.reason, pairs.next_at as occurred_at, pairs.user_id, pairs.session_id
+        pairs.feedback_confidence as confidence, pairs.confidence_low, pairs.reason, pairs.next_at as occurred_at, pairs.user_id, pairs.session_id
     from pairs
     anti join found_targets on pairs.next_turn_key = found_targets.message_turn_key
     where pairs.next_turn_key is not null
@@ -35,16 +35,16 @@ said_of_an_earlier_turn as (
     -- what the message says by itself: the turn before it is not what it is about
     select
         pairs.turn_key as message_turn_key, null as last_turn_key, pairs.said_status as kind,
-        pairs.said_confidence as confidence, pairs.said_reason as reason, pairs.occurred_at, pairs.user_id, pairs.session_id
+        pairs.said_confidence as confidence, pairs.said_confidence_low as confidence_low, pairs.said_reason as reason, pairs.occurred_at, pairs.user_id, pairs.session_id
     from pairs
     semi join found_targets on pairs.turn_key = found_targets.message_turn_key
 ),
 
 said as (
-    select message_turn_key, last_turn_key, kind, confidence, reason, occurred_at, user_id, session_id
+    select message_turn_key, last_turn_key, kind, confidence, confidence_low, reason, occurred_at, user_id, session_id
     from said_of_the_last_turn
     union all
-    select message_turn_key, last_turn_key, kind, confidence, reason, occurred_at, user_id, session_id
+    select message_turn_key, last_turn_key, kind, confidence, confidence_low, reason, occurred_at, user_id, session_id
     from said_of_an_earlier_turn
 )
 
@@ -54,6 +54,7 @@ select
     if(found_targets.targets is null, 'last_turn', 'reference') as target_kind,
     said.kind,
     said.confidence,
+    said.confidence_low,
     said.reason,
     said.occurred_at,
     said.user_id,
@@ -63,5 +64,6 @@ from said
 left join found_targets using (message_turn_key)
 where said.kind in ('rejected', 'accepted')
     and said.confidence >= 0.70
+    and said.confidence_low >= 0.60
     and coalesce(found_targets.targets[1].turn_key, said.last_turn_key) is not null
 order by said.message_turn_key

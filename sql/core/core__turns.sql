@@ -48,7 +48,7 @@ rejections as (
 found_pairs as (
     select
         turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date, feedback_status,
-        feedback_confidence, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
+        feedback_confidence, nominal_confidence, confidence_low, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
         source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key, query_source,
         response_source, source_file,
         message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
@@ -63,6 +63,8 @@ pairs as (
         turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date,
         if(is_about_another, 'neutral', feedback_status) as feedback_status,
         if(is_about_another, 0.5, feedback_confidence) as feedback_confidence,
+        if(is_about_another, 0.5, nominal_confidence) as nominal_confidence,
+        if(is_about_another, 0, confidence_low) as confidence_low,
         if(is_about_another, null, correction_type) as correction_type,
         next_turn_id, next_at, similarity,
         if(is_about_another, 'refers_back', reason) as reason,
@@ -104,6 +106,8 @@ select
     event_date,
     feedback_status,
     feedback_confidence,
+    nominal_confidence,
+    confidence_low,
     correction_type,
     next_turn_id as detected_in_turn,
     next_at as detected_at,

@@ -262,6 +262,8 @@ def with_feedback(turns: list[Row], as_of: datetime, threshold: float) -> list[R
         nothing = {
             "feedback_status": "neutral",
             "feedback_confidence_": 0.5,
+            "nominal_confidence": 0.5,
+            "confidence_low": 0.0,
             "correction_type": None,
             "reason": silence,
             "similarity": None,
@@ -294,7 +296,8 @@ def elsewhere(threads: Iterable[list[Row]], verdicts: dict[str, Row]) -> dict[st
                 and two["at"] - one["at"] <= GAP
                 and len(before) > 1
             ):
-                about_another = {"feedback_status": "neutral", "feedback_confidence_": 0.5, "correction_type": None}
+                about_another = {"feedback_status": "neutral", "feedback_confidence_": 0.5, "nominal_confidence": 0.5}
+                about_another |= {"confidence_low": 0.0, "correction_type": None}
                 found[one["turn_key"]] = said | about_another | {"reason": "refers_back"}
     return found
 
@@ -396,5 +399,6 @@ def machine(turns: Iterable[Row], pointing: set[str]) -> dict[str, tuple[str, st
         for row in turns
         if row["feedback_status"] != "neutral"
         and row["feedback_confidence_"] >= 0.70
+        and row["confidence_low"] >= 0.60
         and row["after"]["turn_key"] not in pointing
     }

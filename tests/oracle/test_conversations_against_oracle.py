@@ -93,13 +93,13 @@ def test_random_conversations(seed: int, tmp_path: Path) -> None:
 
 def test_the_oracle_on_a_case_by_hand(tmp_path: Path) -> None:
     """What it must say of seed 1's own example: the oracle is tested too."""
-    from tests.systems.conversations.turn_database import RIGHT, WRONG, at, write  # noqa: PLC0415
+    from tests.systems.conversations.turn_database import RIGHT, at, write  # noqa: PLC0415
 
     path = write(
         tmp_path / "turns.db",
         [
             {"query": "laptops under $1000", "validation_outcome": "APPROVE", "quality_score": 0.85, "timestamp": at()},
-            {"query": WRONG, "validation_outcome": "REVISE", "timestamp": at(minutes=30)},
+            {"query": "That's wrong", "validation_outcome": "REVISE", "timestamp": at(minutes=30)},
             {"query": RIGHT, "timestamp": at(minutes=61)},
         ],
     )

@@ -247,6 +247,7 @@ def followed(n: int, status: str, confidence: float, **more: Any) -> Row:
         "next_at": at(600 - n - 1),
         "feedback_status": status,
         "feedback_confidence": confidence,
+        "confidence_low": 0.6,
         "reason": "because",
         **more,
     }
@@ -267,13 +268,14 @@ def target(message: int, rank: int, turn: int, score: float) -> Row:
 
 
 def test_the_gate_is_070(tmp_path: Path) -> None:
-    """C6: a rejection or acceptance of at least 0.70; about the turn before, told by the message after it."""
+    """C6, C7: a rejection or acceptance of at least 0.70, known to be right in 0.60; about the turn before."""
     rows = [
         followed(1, "rejected", 0.70),
         followed(2, "accepted", 0.699999),
         followed(3, "accepted", 0.7),
         followed(4, "neutral", 0.9),
-        last(5),
+        followed(5, "rejected", 0.9) | {"confidence_low": 0.59},
+        last(6),
     ]
     found = machine(tmp_path, rows)
     assert [(row["message_turn_key"], row["target_turn_key"], row["kind"], row["confidence"]) for row in found] == [
@@ -286,6 +288,7 @@ def test_the_gate_is_070(tmp_path: Path) -> None:
         "target_kind": "last_turn",
         "kind": 0,
         "confidence": 0,
+        "confidence_low": 0.6,
         "reason": "because",
         "occurred_at": at(598),
         "user_id": "u1",
@@ -299,7 +302,9 @@ def test_a_reference_is_about_the_best_target(tmp_path: Path) -> None:
     rows = [followed(n, "neutral", 0.5) for n in range(1, 7)]
     rows += [
         followed(7, "rejected", 0.9),
-        last(8, refers_back=True, said_status="rejected", said_confidence=0.9, said_reason="x"),
+        last(
+            8, refers_back=True, said_status="rejected", said_confidence=0.9, said_confidence_low=0.6, said_reason="x"
+        ),
     ]
     references = [target(8, rank, turn, 1 - rank / 10) for rank, turn in ((3, 1), (1, 4), (2, 6), (5, 2), (4, 5))]
     (signal,) = machine(tmp_path, rows, references)
@@ -315,7 +320,7 @@ def test_a_reference_is_about_the_best_target(tmp_path: Path) -> None:
 
 def test_after_a_pause_a_reference_says_what_it_says_by_itself(tmp_path: Path) -> None:
     """C6: whatever the gaps; without a reference, a target or enough confidence there is no signal."""
-    said = {"said_status": "accepted", "said_confidence": 0.7, "said_reason": "thanks"}
+    said = {"said_status": "accepted", "said_confidence": 0.7, "said_confidence_low": 0.8, "said_reason": "thanks"}
     rows = [
         last(1),
         last(2, refers_back=True, **said),
@@ -332,6 +337,7 @@ def test_after_a_pause_a_reference_says_what_it_says_by_itself(tmp_path: Path) -
         "target_kind": "reference",
         "kind": "accepted",
         "confidence": 0.7,
+        "confidence_low": 0.8,
         "reason": "thanks",
         "occurred_at": at(598),
         "user_id": "u1",

@@ -54,7 +54,13 @@ COLUMNS: dict[str, Meaning] = {
     "next_at": moment("when it began"),
     "similarity": signed_fraction("cosine of two texts' vectors, 4 decimals (C2, C6)"),
     "feedback_status": one_of(FEEDBACK_STATUSES, "what the next message says of this turn's answer (C2)"),
-    "feedback_confidence": fraction("of the status (C2); in raw tables the source's own"),
+    "feedback_confidence": fraction(
+        "how often the rule that decided was right on labelled conversations (C7); in raw tables the source's own"
+    ),
+    "nominal_confidence": fraction("the confidence seed 1's table gives this kind of decision (C2)"),
+    "confidence_low": fraction(
+        "lower end of the 90 % interval of what was measured of the rule; 0 where it was never seen (C7)"
+    ),
     "detected_in_turn": text("turn_id of the message that tells (seed 1)"),
     "detected_at": moment("when that message came (seed 1)"),
     "source_status": word("the source's own status, rejected, accepted or neutral; null where it has none (C3)"),
@@ -66,6 +72,7 @@ COLUMNS: dict[str, Meaning] = {
     "refers_back": flag("its message points at an earlier turn than the last one (C6)"),
     "said_status": one_of(FEEDBACK_STATUSES, "what such a message says by itself, without looking at the turn before"),
     "said_confidence": fraction("of said_status"),
+    "said_confidence_low": fraction("confidence_low of said_status"),
     "said_reason": word("the rule that decided said_status"),
     "text_hash": hash_of("query and response: another hash, and what was made of them is made again"),
     # scores (C4, C5)

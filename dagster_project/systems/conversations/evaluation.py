@@ -20,7 +20,7 @@ from dagster_project.systems.conversations.implicit import SIMILARITY_THRESHOLD,
 LABELS = ("rejected", "accepted", "neutral")
 REST = "rest"
 NEEDED = ("prev_query", "prev_response", "next_message", "label")
-OPTIONAL = ("source", "eval_mode", "prev_intent", "next_intent")
+OPTIONAL = ("source", "eval_mode", "prev_intent", "next_intent", "dialog")
 REJECTED_VS_REST = "rejected_vs_rest"
 WITHOUT_SOURCE = "all data"
 DRAWS = 1_000  # of the bootstrap
@@ -111,6 +111,14 @@ def _is_binary(rows: pl.DataFrame) -> bool:
     ) or (rows["label"].n_unique() == 2 and "rejected" in rows["label"].unique().to_list())
 
 
+def is_right(decisions: pl.DataFrame) -> pl.Series:
+    """Whether each decision agrees with the label; where only rejected is told from the rest, on that."""
+    binary = [str(name) for (name,), rows in decisions.group_by("source") if _is_binary(rows)]
+    same_side = (pl.col("label") == "rejected") == (pl.col("feedback_status") == "rejected")
+    same = pl.col("label") == pl.col("feedback_status")
+    return decisions.select(pl.when(pl.col("source").is_in(binary)).then(same_side).otherwise(same)).to_series()
+
+
 def scored(rows: pl.DataFrame, binary: bool = False) -> Evaluation:
     """The scores of some rows. Binary ones have a row `rest` beside the labels: accepted and neutral as one."""
     counts = {(label, found): n for label, found, n in rows.group_by("label", "feedback_status").len().iter_rows()}
@@ -161,11 +169,7 @@ def _draws(columns: Sequence[Sequence[pl.Series]]) -> list[tuple[float, float] |
 
 def worst_mistakes(decisions: pl.DataFrame, n: int) -> pl.DataFrame:
     """The wrong decisions with the highest confidence. Where only rejected is told from the rest, others are no mistakes."""
-    binary = [str(name) for (name,), rows in decisions.group_by("source") if _is_binary(rows)]
-    wrong_side = (pl.col("label") == "rejected") != (pl.col("feedback_status") == "rejected")
-    wrong = (
-        pl.when(pl.col("source").is_in(binary)).then(wrong_side).otherwise(pl.col("label") != pl.col("feedback_status"))
-    )
+    wrong = ~is_right(decisions)
     return decisions.filter(wrong).sort("feedback_confidence", descending=True, maintain_order=True).head(n)
 
 

@@ -35,15 +35,15 @@ ASKS = (
     Ask(
         CONFIRM,
         words(
-            r"(?:please|to|kindly|do you|you|can you|could you|can you please|so|just|re|me"
-            r"|i)(?: please)? confirm(?: that)?",
-            r"confirming|(?:give|need|for)(?: me)?(?: the| your)?(?: final)? confirmation|(?:to|please) verify"
-            r"|to clarify",
-            r"kindly ensure|^confirm|just to be (?:sure|clear)|(?:do|if) you approve|just making sure",
+            r"(?:please|kindly|do you|(?:can|could) you|you to|so|just|just to|re|let me|can i|could i|i)(?: please)? confirm(?: that)?",
+            r"(?:^|[.!?] ?)(?:ok |okay |sure |great )?(?:to |i need to |i want to |id like to )?(?:re)?confirm",
+            r"confirming|(?:give|need|for)(?: me)?(?: the| your)?(?: final)? confirmation|please verify|(?:^|[.!?] ?)to (?:verify"
+            r"|clarify)",
+            r"kindly ensure|just to be (?:sure|clear)|(?:do|if) you approve|just making sure",
         ),
         "whether it has understood the request, in so many words",
         "Please confirm: a table for 2 at 7 pm.",
-        "Your booking is confirmed.",
+        "The town hall can look it up to confirm this.",
     ),
     Ask(
         MORE,

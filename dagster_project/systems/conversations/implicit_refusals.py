@@ -1,14 +1,20 @@
 """Messages that refuse what the response before them proposed, and those that give the request up (rules C2, C3).
 
-They follow the complaints of `implicit_patterns.py` and come before everything in `implicit_acceptance.py`; abandonment is
-looked at after repetition.
+They follow the complaints of `implicit_complaints`; ABANDONED is looked at after repetition. Openers alone ("Actually",
+"Wait") refuse nothing.
 """
 
 from dagster_project.systems.conversations.implicit_rules import (
+    COMPARATIVE,
     CONFIRM,
+    DONT,
+    FRIENDLY,
+    NOT,
     NOT_OPEN,
     NOTHING,
     OFFER,
+    OPEN,
+    PROPOSED,
     SERVICE,
     SHORT,
     YES_NO,
@@ -19,37 +25,40 @@ from dagster_project.systems.conversations.implicit_rules import (
     words,
 )
 
-_NOT = r"(?:not|isnt|wasnt|arent|werent|never|hardly|neither)"
-_DONT = r"(?:dont|doesnt|didnt|wont|wouldnt|cant|couldnt|never|not)"
 _KINDS = r"(?:options?|ones?|choices?|alternatives?|suggestions?|recommendations?|possibilities|ideas)"
 _OTHER = r"(?:other|others|another|different|alternatives?|alternate|additional)"
 
+_SHOES, _OFFERS = "Find me some running shoes", "The Harrier 3 costs 90 euros."
+# Who liked what was suggested asks for more of the kind.
+_LIKED = (
+    rf"\b{FRIENDLY}\b.*\b(?:suggest(?:ions?)?|recommend(?:ations?)?|ideas?|advice|tips|movies?|films?|books?|songs?|shows?|music"
+    rf"|jokes?"
+    r"|stories|recipes?|else)\b"
+)
+
 # A message that starts so agrees; what it goes on to ask for is no change of it.
 AGREES = (
-    r"^(?:(?:oh|ok|okay|well|ah|please)[.,! ]+)*(?:yes|yeah|yep|yup|sure|correct|sounds|thatll|that (?:works|sounds"
-    r"|is good|will)"
-    r"|thats (?:good|great|fine|right|correct|perfect)|great|perfect|awesome|excellent|of course|go ahead|i like"
-    r"|i love)\b"
+    r"^(?:(?:oh|ok|okay|well|ah|hm+|please|actually|wait|hold on|hang on)[.,! ]+)*(?:yes|yeah|yep|yup|sure|correct|sounds|thatll"
+    r"|that (?:works|sounds"
+    r"|is good|will)|thats (?:good|great|fine|right|correct|perfect)|great|perfect|awesome|excellent|of course|go ahead"
+    r"|i like|i love)\b"
 )
 
 REFUSALS = (
     Rule(
         "explicit:dislikes_it",
-        words(
-            r"(?:dont|didnt|never|wouldnt|dont think i) (?:\w+ )?(?:like|liked|care for|enjoy|enjoyed|want|love"
-            r"|need) (?:it|that|this|those|them"
-            r"|these|any of (?:these|those|them|that|your)|your|either)(?: one| movie| idea| song| place)?(?:[.,!?;]"
-            r"| (?:and|but|because|so|at|much"
-            r"|one|kind|too|very|either)|$)",
-            rf"(?:^|(?:it|that|this|those|they|one|time|date|day|sorry|but|so|no) )(?:{_DONT}|{_NOT}|(?:will"
-            rf"|would) not) (?:really |quite |going to )?(?:work|suit|fit|good|do|ideal"
-            rf"|acceptable|convenient)(?: well)?"
-            r"(?: (?:for|with))?(?: me| us| my| then| at all|$|[.!,])",
-            r"not (?:for me|my (?:thing|style|type|cup|taste)|interested|a (?:big |huge )?fan|much of a"
-            r"|going to work|what i had in mind|that one)",
-            r"(?:have no|no) interest in|wasnt (?:really |much )?(?:a fan|impressed|into)|id rather not"
-            r"|pass on (?:that|this|it)|(?:ill|i will) pass",
-            r"(?:neither|none) of (?:them|these|those)",
+        either(
+            words(
+                r"(?:dont|didnt|never|wouldnt|dont think i) (?:\w+ )?(?:like|liked|care for|enjoy|enjoyed|want|love|need) (?:it|that"
+                r"|this|those|them|these|any of (?:these|those|them|your)|your|either)(?: one| movie| idea| song| place)?(?:[.,!?;]"
+                r"| (?:and|but|because|so|at|much|one|kind|too|very|either)|$)",
+                rf"(?:^|(?:it|that|this|those|they|one|time|date|day|sorry|but|so|no) )(?:{DONT}|{NOT}|(?:will|would) not)"
+                r" (?:really |quite |going to )?(?:work|suit|fit|good|do|ideal|acceptable|convenient)(?: well)?(?: (?:for|with))?"
+                r"(?: me| us| my| then| at all|$|[.!,])",
+                r"not (?:for me|my (?:thing|style|type|taste)|interested|a (?:big |huge )?fan|what i had in mind|that one)"
+                r"|(?:have no|no) interest in|id rather not|pass on (?:that|this|it)|(?:ill|i will) pass|(?:neither|none) of"
+                r" (?:them|these|those)",
+            ),
         ),
         "the user does not want what was proposed or said",
         "I don't like that one",
@@ -57,109 +66,133 @@ REFUSALS = (
         (CONFIRM, OFFER, YES_NO, NOTHING),
     ),
     Rule(
-        "explicit:dislikes_it",
-        r"\b(?:sorry,? )?(?:but )?(?:it|that|this|i) (?:doesnt|wont|dont|wouldnt|cant|isnt)[. !]*$",
-        "a no to what was proposed",
-        "Sorry, but it doesn't.",
-        "Sorry, but it doesn't.",
-        (OFFER, CONFIRM),
-        "There is one at 2 pm. Does that work for you?",
-        "I hear your car is new. Has it got a radio?",
-    ),
-    Rule(
         "explicit:changes_it",
         either(
-            r"^(?:(?:oh|ok|okay|well|no|i see|good|great|thanks|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on"
-            r"|scratch that|strike that|oops|whoops)\b",
             words(
-                r"(?:changed my mind|on second thoughts?|scratch that|strike that"
-                r"|^(?:sorry,? )?i made a mistake|now that i think"
-                r"|silly me|my (?:bad|mistake))"
+                r"changed my mind|on second thoughts?|scratch that|strike that|^(?:sorry,? )?i made a mistake|now that i think"
+                r"|^(?:oops|whoops|my (?:bad|mistake))"
             ),
             clause(
-                r"(?:(?:can|could|would|will) (?:you|we|i) )?(?:please |actually |instead |just |kindly )*(?:change"
-                r"|switch|move|reschedule|modify|update)"
-                r" (?:it|that|this|the \w+|them|my \w+)(?: \w+){0,3} (?:to|for|on|in|with)",
-                r"(?:(?:can|could|would|will) (?:you|we) )?(?:please |actually |instead |just |kindly )*make (?:it"
-                r"|that|them) \w+",
-                r"(?:id|i would|i) (?:much |actually |really )?(?:rather|prefer)|(?:i need|i have|id like"
-                r"|i would like|i want) to change",
+                r"(?:(?:can|could|would|will) (?:you|we|i) )?(?:please |actually |instead |just |kindly )*(?:change|switch|move"
+                r"|reschedule|modify|update) (?:it|that|this|the \w+|them|my \w+)(?: \w+){0,3} (?:to|for|on|in|with)",
+                r"(?:(?:can|could|would|will) (?:you|we) )?(?:please |actually |instead |just |kindly )*make (?:it|that|them) \w+",
+                r"(?:id|i would|i) (?:much |actually |really )?(?:rather|prefer)|(?:i need|i have|id like|i would like|i want) to change",
+                r"(?:(?:can|could|would|will) (?:you|we|i)|please|i (?:want|need|would like)|id like|how about|what about|lets|try"
+                r"|show|find|give|book|use|play|cast)\b[^.?!]* instead(?: please|, same [^.?!]*)?[.!? ]*$",
             ),
-            clause(
-                r"(?:(?:can|could|would|will) (?:you|we|i)|please|i (?:want|need|would like)|id like|how about"
-                r"|what about|lets|try|show|find|give"
-                r"|book|use|play|cast)\b[^.?!]* instead(?: please|, same [^.?!]*)?[.!? ]*$",
-            ),
+            # an opener and then what is wanted otherwise: the opener alone means nothing
+            r"^(?:(?:oh|ok|okay|well|no|i see|good|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on)[,.! ]+(?:no\b|not\b|i (?:also"
+            r" )?(?:want"
+            r"|need|meant|would|have|forgot|wanted|prefer|think)|id\b|can (?:you|we) (?:do|get|make|find|try|book|play|use)|could"
+            r" (?:you|we)"
+            r" (?:do|get|make|find|try|book|play|use)|it(?: is|s| should| will)|lets|for \w+|on the|at \d|find|book|play|use|change"
+            r"|there)",
         ),
         "the user wants it otherwise than it was understood or proposed",
         "Actually, make it 3 pm",
-        "Yes, make it for two",
+        "Actually, that's great",
         (CONFIRM, OFFER, SERVICE, NOTHING),
         "You want a table at 2 pm, correct?",
-        "Would you like to book a table?",
+        "You want a table at 2 pm, correct?",
         either(
             AGREES,
-            r"^(?:actually|wait),? (?:whats?|who|when|where|why|how|do|does|is|are|did|can you (?:tell|explain))\b",
-            r"\bmake (?:it|that|this) (?:shorter|longer|simpler|funnier|clearer|better|easier|nicer|more|less|sound"
-            r"|a bit|a little|rhyme)\b",
+            r"\bmake (?:it|that|this) (?:shorter|longer|simpler|funnier|clearer|better|easier|nicer|more|less|sound|a bit|a little"
+            r"|rhyme)\b",
         ),
         SHORT,
     ),
     Rule(
         "explicit:wants_another",
+        rf"\b(?:but|however|though|except)\b[^?]*\b(?:{_OTHER}|(?:some|any) more|(?:some|any) ?thing else|more (?:\w+ )?{_KINDS})\b",
+        "praise, and then a wish for another all the same",
+        "It looks good, but can you find other ones?",
+        "It looks good, but how tall is it?",
+        (NOTHING, OFFER, CONFIRM),
+        unless=r"\b(?:each other|other than|the other (?:day|hand|side)|(?:another|other) (?:example|way|question)s?)\b",
+        given=SHORT,
+    ),
+    Rule(
+        "explicit:wants_another",
         either(
             words(
-                r"(?:find|show|suggest|recommend|have|got|need|want|see|look for|is there|are there|there|give|like"
-                r"|get|try|search for|list|know|possess|any ?thing|some ?thing"
-                rf"|offer|check|do|me|for|of|about|what|which|any|some|with|the)(?: me| us| any| some| an| a| the"
-                rf"| are| is)* {_OTHER}(?: \w+){{0,3}}",
+                r"(?:find|show|suggest|recommend|have|got|need|want|see|look for|is there|are there|there|give|like|get|try|search for"
+                r"|list|know|are|was|were|my|your|any ?thing|some ?thing|offer|check|do|me|for|of|about|what|which|any|some|with"
+                r"|the)(?: me| us| any| some"
+                rf"| an| a| the| are| is)* {_OTHER}(?: \w+){{0,3}}",
                 r"(?:any ?thing|some ?thing|some ?one|any ?one|somewhere|anywhere|some ?place) else",
-                rf"(?:any|some|more|further|additional|later|earlier|cheaper|better)(?: \w+)? {_KINDS}"
-                rf"|what(?: \w+)? options",
-                r"(?:are there|find|have|show|see|give|get|got|know)(?: me| us)? (?:any |some )?more|^(?:any"
-                r"|what) (?:more|others?|else)",
+                rf"(?:more|further|additional|later|earlier|cheaper|better)(?: \w+)? {_KINDS}|what other options|(?:the |any"
+                rf" )?(?:remaining|rest of the) \w+",
+                r"(?:are there|find|have|show|see|give|get|got|know)(?: me| us)? (?:any |some )?more|^(?:any|what) (?:more|others?|else)",
             ),
-            r"(?:^|[.!?,] ?)(?:\w+,? )?(?:(?:is|was|are|were) (?:that|this|those|it|these) (?:all|the only|it[? ]*$)"
-            r"|an(?:other|y others?)\b)",
-            r"\b(?:what|who|where) else (?:can|could|do|is there|are there|have|did|would|will|you|around|in|like|\?"
-            r"|$)|\b(?:what|who|where) else[? .!]*$",
+            r"(?:^|[.!?,] ?)(?:\w+,? )?(?:(?:is|was|are|were) (?:that|this|those|it|these) (?:all|the only|it[? ]*$)|an(?:other|y"
+            r" others?)\b)",
+            r"\b(?:what|who|where) else (?:can|could|do|did you|is there|are there|have|did|would|will|you|in|like|\?|$)"
+            r"|\b(?:what|who|where) else[? .!]*$",
         ),
         "the user asks for another than what was offered",
         "Do you have anything else?",
-        "Where is it?",
+        "Great choices! Any other suggestions?",
         NOT_OPEN,
         "How about the Grand Hotel?",
         "How about the Grand Hotel?",
-        r"\b(?:(?:and|of|in|not|but) (?:the )?(?:each )?others\b|each other\b|the other (?:one|two|three|day|hand"
-        r"|person|side)\b|another (?:alarm|plan|question|thing)\b"
-        r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is (?:in|on"
-        r"|with|playing)"
-        r"|else (?:(?:i|we) (?:should|could|need|must|ought|can)|to (?:know|consider|do|see|watch|keep|think))"
-        r"|(?:what|who|where) else (?:has|did|does|was"
-        r"|happened|can (?:i|we|it|he|she)|is (?:he|she|it)|do (?:i|we|they|people)|writes?|makes?|uses?|wrote"
-        r"|said|starred|played)"
-        r"|(?:what|which) other \w+ (?:have|has|had|support|supports|use|uses|did|exist|works?|should i|could i"
-        r"|can i|need)"
-        r"|(?:do|run|make|write|draw|create|tell|tell me) another|^(?:haha+|lol|lmao|ha|good one|nice one|love it)\b"
-        r"|(?:does|did|has|is) (?:he|she|they|it) |any different\b"
-        r"|besides|aside from|apart from|other than|in addition to|any other [a-z]+$|than any)",
+        either(
+            _LIKED,
+            r"\b(?:each other\b|the other (?:one|two|three|day|hand|person|side)\b|another (?:alarm|plan|question|thing)\b"
+            r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is (?:in|on|with|playing)"
+            r"|else (?:(?:i|we) (?:should|could|need|must|can)|to (?:know|consider|do|see|watch|keep))"
+            r"|(?:what|who|where) else (?:has|did (?:he|she|it|they|i|we)|does|was|happened|can (?:i|we|it|he|she)|is (?:he|she|it)"
+            r"|do (?:i|we|they|people))"
+            r"|(?:do|run|make|write|draw|create|tell) another|besides|aside from|apart from|other than|in addition to"
+            r"|any other [a-z]+$|than any)\b|^(?:haha+|lol|why|how)\b"
+            # a statement that mentions another one asks for none
+            r"|^(?:another one i|it|i (?:also |just )?(?:saw|watched|liked|love|think|thought))\b",
+        ),
+        SHORT,
+    ),
+    Rule(
+        "explicit:wants_another",
+        rf"\b(?:any|some)(?: \w+)? {_KINDS}|\bwhat(?: \w+)? options|^(?:[a-z]+[,.!]? ){{0,6}}?(?:(?:any|some) ?thing|somewhere|some"
+        rf"|one|ones?|a|an)?(?: \w+)?(?: that is| thats| a bit| a little"
+        rf"| even| much)* {COMPARATIVE}(?: one| ones| place| than (?:that|this))?(?: please| maybe)?[?.! ]*$",
+        "the user asks for one that is otherwise than what was proposed",
+        "Something lighter?",
+        "Is it lighter than the old one?",
+        NOT_OPEN,
+        _OFFERS,
+        _OFFERS,
+        _LIKED + r"|\b(?:why|explain|because|is it|are they|does it|how|which)\b|^(?:and|also|plus|yes|yeah|sure)\b",
+        PROPOSED,
+        _SHOES,
+    ),
+    Rule(
+        "explicit:wants_another",
+        rf"^(?:(?:can|could|would|do|have|are|is|any|please|find|show|search|look|suggest|give)\b[^.?!]*) {_OTHER}\b",
+        "asked to choose between what was found, the user asks for others",
+        "Are there any alternatives?",
+        "Are there any rooms?",
+        (OPEN,),
+        "I found two. Would you like the Grand or the Harbour Inn?",
+        "I found two. Would you like the Grand or the Harbour Inn?",
+        r"\b(?:other than|each other|any other [a-z]+$)\b",
         SHORT,
     ),
     Rule(
         "explicit:not_confirmed",
         either(
             opening(
-                r"no|nope|nah|not|actually|wait|hold|make|change|it (?:should|needs|will be|is for)|its for|instead"
-                r"|rather",
-                r"(?:i|im|i am) (?:also |actually |just |really )*(?:want|need|wanted|needed|prefer|would|have|will"
-                r"|wish|meant|forgot|going|leaving)",
-                r"id (?:also |actually )?(?:like|prefer|rather)|(?:can|could|would) (?:you|i|we) (?:please "
-                r"|actually |just )?(?:change|make|get|do|switch"
-                r"|have|play|try|book|use|add|move|send)|play|cast|call|use|try|book|set|add|send|share|put|lets"
-                r"|the \w+ (?:is|should)|there (?:will|are)",
+                r"no|nope|nah|not|actually[,.]? \w+ \w+|(?:wait|hold on)[,.]? \w+ \w+|make|change|it (?:should|needs|will be|is"
+                r" for)|its for|instead|rather",
+                r"(?:actually,? |wait,? |i guess )?(?:i|im|ill|i am) (?:also |actually |just |really )*(?:want|need|wanted|needed"
+                r"|prefer|would|have|will"
+                r"|wish|meant|forgot|going|leaving|should)",
+                r"(?:actually,? |wait,? )?(?:id (?:also |actually )?(?:like|prefer|rather)|(?:can|could|would) (?:you|i|we)"
+                r" (?:please |actually "
+                r"|just )?(?:change|make|get|do|switch|have|play|try|book|use|add|move|send)|play|cast|call|use|try|book|set|add"
+                r"|send|share"
+                r"|put|lets|the \w+ (?:is|should)|there (?:will|are))",
             ),
             r"^(?:im )?sorry\b",
-            words(r"make (?:it|that)|actually|instead|change (?:it|that|the)"),
+            words(r"make (?:it|that)|instead|change (?:it|that|the)"),
         ),
         "the assistant asked whether it had understood, and the user asks for something else",
         "I want a regular ride",
@@ -167,11 +200,15 @@ REFUSALS = (
         (CONFIRM,),
         "Please confirm: a luxury ride for 1.",
         "Please confirm: a luxury ride for 1.",
-        AGREES,
+        either(
+            AGREES,
+            rf"^(?:[a-z]+[,.] ?)?(?:actually|wait|hold on|hang on)\b[^.!]*(?:\?|\b(?:{FRIENDLY}|yes|yeah|right|correct|thinking"
+            rf"|look|check)\b)",
+        ),
     ),
     Rule(
         "explicit:no",
-        r"^(?:(?:oh|ok|okay|well|hm+|um+|sorry|im sorry|hey|lol|haha|wait|ah|what|huh)[.,!? ]+)*(?:no|nope|nah|nay"
+        r"^(?:(?:oh|ok|okay|well|hm+|um+|sorry|im sorry|hey|lol|haha|wait|ah|what|huh|actually)[.,!? ]+)*(?:no|nope|nah|nay"
         r"|noo+)(?:[.,!;:? ]|$)",
         "a no to a statement, a proposal or a question whether it is right",
         "No, the other one",
@@ -179,8 +216,7 @@ REFUSALS = (
         (NOTHING, CONFIRM, OFFER),
         "It was built in 1931.",
         "Have you been to Oslo?",
-        r"^no,? (?:thanks?|thank you|need|time|wonder|i (?:havent|have not|never|didnt|dont have|am not|wasnt)"
-        r"|more|further)\b",
+        r"^no,? (?:thanks?|thank you|need|time|wonder|i (?:havent|have not|never|didnt|dont have|am not|wasnt)|more|further)\b",
     ),
     Rule(
         "explicit:no",
@@ -198,58 +234,40 @@ ABANDONED = (
     Rule(
         "abandonment:never_mind",
         words(
-            r"never ?mind|nvm|forget (?:it|that|this|about (?:it|that|this)|i (?:asked|said)|everything)|(?:dont"
-            r"|do not) bother",
-            r"(?:drop|skip|scrap|leave) (?:it|that|this)(?: then| alone|$|[.,!])|(?:no|not) (?:needed"
-            r"|worth it) any ?more",
-            r"i (?:give|am giving|gave) up|im giving up|this is (?:hopeless|pointless|going nowhere"
-            r"|not going anywhere)|i quit",
-            r"(?:im|i am) done with (?:this|you)",
+            r"never ?mind|nvm|forget (?:it|that|this|about (?:it|that|this)|i (?:asked|said)|everything)|dont bother",
+            r"(?:drop|skip|scrap|leave) (?:it|that|this)(?: then| alone|$|[.,!])|(?:no|not) (?:needed|worth it) any ?more",
+            r"i (?:give|am giving|gave) up|im giving up|this is (?:hopeless|pointless|going nowhere)|i quit|im done with (?:this|you)",
         ),
         "the user gives the request up",
         "Never mind, it's fine",
         "I don't mind either way",
     ),
     Rule(
-        "abandonment:rephrases",
+        "abandonment:starts_over",
         words(
-            r"let me (?:try to )?(?:re ?phrase|re ?word|put it|ask (?:it|you|that|this|again|in|another|different)"
-            r"|try (?:again|asking|another)"
-            r"|start|explain (?:again|what|it|better|myself)|clarify|be (?:more )?(?:clear|specific)|say it|restate)",
-            r"(?:ill|i will|i should|allow me to) (?:re ?phrase|re ?word|restate|clarify)|in other words"
-            r"|put (?:it )?(?:differently|another way)",
-            r"what im (?:trying to|really) (?:say|ask|asking)",
+            r"let me (?:try to )?(?:re ?phrase|re ?word|put it|ask (?:it|you|that|this|again|in|another)|try (?:again|asking|another)"
+            r"|start over|explain (?:again|what|it|better|myself)|clarify|be (?:more )?(?:clear|specific)|say it|restate)",
+            r"(?:ill|i will|i should|allow me to) (?:re ?phrase|re ?word|restate|clarify)|in other words|put (?:it )?(?:differently"
+            r"|another way)",
+            r"(?:^|lets |can we |i want to |please |just )(?:start|begin) (?:over|again|afresh|from scratch|from the beginning)"
+            r"|starting over",
+            r"(?:lets |can we |could we |we should )(?:talk about|try|do|discuss) (?:something|anything) (?:else|different|new)"
+            r"|change (?:the )?(?:subject|topic)",
         ),
-        "the user gives this wording up",
+        "the user gives this wording or this subject up",
         "Let me rephrase that",
         "Let me know the price",
     ),
     Rule(
-        "abandonment:starts_over",
-        words(
-            r"(?:^|lets |can we |i want to |please |just )(?:start|begin) (?:over|again|afresh|from scratch|fresh"
-            r"|from the beginning)|starting over",
-            r"back to (?:square one|the (?:start|beginning))|(?:lets |can we |could we |we should )(?:talk about|try"
-            r"|do|discuss) (?:something|anything)"
-            r" (?:else|different|new)|change (?:the )?(?:subject|topic)",
-        ),
-        "the user starts anew",
-        "Let's start over",
-        "The show starts again in May",
-    ),
-    Rule(
         "abandonment:goes_elsewhere",
         words(
-            r"(?:ill|i will|im going to|i guess ill|better off|let me just|might as well"
-            r"|id rather)(?: \w+){0,5} (?:myself|elsewhere|somewhere else"
-            r"|someone else|on my own|another (?:site|bot|tool|ai|app))",
-            r"(?:ill|i will|let me|im going to) (?:just )?(?:google|look it up|ask (?:chatgpt|google|siri|alexa"
-            r"|a human|someone|a person|an expert))",
-            r"(?:talk|speak|transfer me|connect me|get me)(?: to| with)? (?:an? |the |your )?(?:real "
-            r"|actual )?(?:human|agent|manager|representative|supervisor|person|operator|someone)",
-            r"^(?:an? |the )?(?:live |real |human )?(?:agent|human|human being|operator|representative|real person"
-            r"|customer service|supervisor)(?: please| now)?[.! ]*$",
-            r"(?:isnt|not) (?:helping|working|getting (?:me )?anywhere)[,. ]+(?:so )?(?:ill|i will|im going to) \w+",
+            r"(?:ill|i will|im going to|i guess ill|might as well|id rather)(?: \w+){0,5} (?:myself|elsewhere|somewhere else|someone else"
+            r"|on my own|another (?:site|bot|tool|ai|app))",
+            r"(?:ill|i will|let me|im going to) (?:just )?(?:google|look it up|ask (?:chatgpt|google|siri|alexa|a human|someone|a"
+            r" person))",
+            r"(?:talk|speak|transfer me|connect me)(?: to| with) (?:an? |the |your )?(?:real |actual )?(?:human|agent|manager"
+            r"|representative"
+            r"|person|operator|someone)|^(?:an? )?(?:live |real |human )?(?:agent|human|operator|representative)(?: please| now)?[.! ]*$",
         ),
         "the user will do it alone or with someone else",
         "I'll just book it myself",

@@ -22,6 +22,19 @@ HAS_CODE = "has_code"
 STATEMENT = "statement"  # the message asks nothing
 
 
+# What several tables know.
+NOT = r"(?:not|isnt|wasnt|arent|werent|never|hardly|neither)"
+DONT = r"(?:dont|doesnt|didnt|wont|wouldnt|cant|couldnt|never|not)"
+FRIENDLY = (
+    r"(?:thanks|thank you|great|awesome|perfect|good|nice|cool|fine|love|loved|wow|interesting|amazing|glad|happy)"
+)
+# What is asked for differs from what was said.
+COMPARATIVE = (
+    r"(?:cheaper|newer|closer|nearer|later|earlier|better|smaller|bigger|larger|shorter|longer|lighter|simpler|nicer"
+    r"|quieter|faster|warmer|(?:more|less) \w+|under \$?\d+|below \$?\d+)"
+)
+
+
 class Rule(NamedTuple):
     """One way in which a message tells what a user thinks of the response before it.
 

@@ -32,10 +32,11 @@ TABLES = by_name(
         "One turn and what the next message says of it (C1-C3), made once per day while the texts are in memory.",
         ("turn_key",),
         """turn_key turn_id turn_number user_id? session_id? thread_id occurred_at event_date prompt_key? next_turn_key?
-        next_turn_id? next_at? similarity? feedback_status feedback_confidence correction_type? reason source_status?
+        next_turn_id? next_at? similarity? feedback_status feedback_confidence nominal_confidence confidence_low
+        correction_type? reason source_status?
         source_confidence? source_correction_type? intent?
         validation_outcome? quality_score? strategy_summary? query_source? response_source?
-        refers_back said_status? said_confidence? said_reason? text_hash source_file""",
+        refers_back said_status? said_confidence? said_confidence_low? said_reason? text_hash source_file""",
         is_by_day=True,
         unchecked=("quality_score",),
         own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
@@ -52,9 +53,9 @@ TABLES = by_name(
         "One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).",
         ("turn_key",),
         """turn_key user_id? turn_number turn_id session_id? thread_id occurred_at event_date feedback_status
-        feedback_confidence correction_type? detected_in_turn? detected_at? similarity? reason source_status?
-        source_confidence? source_correction_type? is_disputed? satisfaction_score? ranking_score is_reusable consecutive_rejections
-        validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
+        feedback_confidence nominal_confidence confidence_low correction_type? detected_in_turn? detected_at? similarity? reason
+        source_status? source_confidence? source_correction_type? is_disputed? satisfaction_score? ranking_score is_reusable
+        consecutive_rejections validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
         source_file""",
         unchecked=("quality_score",),
         own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
@@ -69,9 +70,9 @@ TABLES = by_name(
     ),
     Table(
         "core__machine_signals",
-        "One detected rejection or acceptance with a confidence of 0.70 or more, and the turn it is about (C6).",
+        "One detected rejection or acceptance that is sure enough, and the turn it is about (C6, C7).",
         ("message_turn_key",),
-        """message_turn_key target_turn_key target_kind kind confidence reason occurred_at user_id? session_id? targets""",
+        """message_turn_key target_turn_key target_kind kind confidence confidence_low reason occurred_at user_id? session_id? targets""",
         own={"kind": TURN_KIND, "reason": DECIDING_RULE},
     ),
     Table(

@@ -158,6 +158,8 @@ def judge(
         pl.struct("query", "response").hash(seed=0).reinterpret(signed=True).alias("text_hash"),
         pl.lit("neutral").alias("feedback_status"),
         pl.lit(NEUTRAL_CONFIDENCE).alias("feedback_confidence_found"),
+        pl.lit(NEUTRAL_CONFIDENCE).alias("nominal_confidence"),
+        pl.lit(0.0).alias("confidence_low"),
         pl.lit(None, dtype=pl.String).alias("correction_type"),
         pl.lit(None, dtype=pl.Float64).alias("similarity"),
         pl.lit(refers_back(turns["query"])).alias("refers_back"),
@@ -170,6 +172,7 @@ def judge(
     of_an_earlier = said.slice(pairs.height).select(
         pl.col("feedback_status").alias("said_status"),
         pl.col("feedback_confidence").alias("said_confidence"),
+        pl.col("confidence_low").alias("said_confidence_low"),
         pl.col("reason").alias("said_reason"),
     )
     judged = pairs.select("place").hstack(of_the_last).with_columns(alike.alias("similarity"))

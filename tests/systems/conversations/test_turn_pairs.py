@@ -173,12 +173,12 @@ def test_nothing_to_judge_gives_nothing() -> None:
 
 def test_the_next_message_tells() -> None:
     """C2: explicit, repeated, thanks, given up; a blank message tells nothing; the message is the next turn's query."""
-    messages = [QUESTION, WRONG, QUESTION, QUESTION, RIGHT, NO_MORE, "  ", None, QUESTION]
+    messages = [QUESTION, WRONG, QUESTION, f"{QUESTION} please", RIGHT, NO_MORE, "  ", None, QUESTION]
     rows = [turn(n, timedelta(minutes=n), query=message) for n, message in enumerate(messages)]
     found = list(judged(*rows).values())
     assert [(row["feedback_status"], row["correction_type"]) for row in found[:1]] == [("rejected", "explicit")]
     assert [(row["feedback_status"], row["correction_type"], row["similarity"]) for row in found[2:4]] == [
-        ("rejected", "rephrased", 1.0),
+        ("rejected", "rephrased", round(9 / (9 * 10) ** 0.5, 4)),
         ("accepted", None, 0.0),
     ]
     assert (found[4]["feedback_status"], found[4]["correction_type"]) == ("rejected", "abandonment")
