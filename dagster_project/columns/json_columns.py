@@ -7,6 +7,8 @@ from functools import cache
 import duckdb
 import polars as pl
 
+from dagster_project.columns.spaces import SPACES
+
 _LOOSE_COMMA = r",\s*[\]}]"
 _STRING = r'"(?:[^"\\]|\\.)*"'
 
@@ -25,6 +27,11 @@ def _asked(texts: pl.DataFrame, expressions: dict[str, str]) -> pl.DataFrame:
         ).pl()
     finally:
         connection.unregister("texts")
+
+
+def says_something(column: str) -> pl.Expr:
+    """Empty text and JSON's own null say nothing, and nothing is wrong with them."""
+    return (~pl.col(column).str.strip_chars(SPACES).is_in(["", "null"])).fill_null(False)
 
 
 def json_kinds(texts: pl.DataFrame) -> pl.DataFrame:

@@ -6,20 +6,22 @@ import polars as pl
 
 from dagster_project.columns.spaces import SPACES
 
+Texts = str | pl.Series | pl.Expr
 
-def word(column: str | pl.Series) -> pl.Expr:
+
+def word(column: Texts) -> pl.Expr:
     """A vocabulary's value as it is compared: trimmed, in lower case (G8)."""
     return _texts(column).str.strip_chars(SPACES).str.to_lowercase()
 
 
-def filled(column: str | pl.Series) -> pl.Expr:
+def filled(column: Texts) -> pl.Expr:
     """The text as it is, null where it is blank."""
     text = _texts(column)
     return pl.when(text.str.strip_chars(SPACES) != "").then(text)
 
 
-def _texts(column: str | pl.Series) -> pl.Expr:
-    return pl.col(column) if isinstance(column, str) else pl.lit(column)
+def _texts(column: Texts) -> pl.Expr:
+    return pl.col(column) if isinstance(column, str) else pl.lit(column) if isinstance(column, pl.Series) else column
 
 
 def known_or(column: str, known: tuple[str, ...], otherwise: str | None) -> pl.Expr:

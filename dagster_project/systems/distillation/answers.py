@@ -24,11 +24,12 @@ from dagster_project.columns.unseen_attempt import talks_of_unseen_attempt
 from dagster_project.columns.words import filled, known_or, word
 from dagster_project.engines import reading
 from dagster_project.engines.kept_days import KeptDays, grouped
-from dagster_project.lake import parquet
+from dagster_project.engines.reading import read
 from dagster_project.lake.lake import Lake
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation import source as distillation
+from dagster_project.systems.distillation.columns import REASONING_TYPES
 from dagster_project.systems.distillation.flags import answer_flags
 from dagster_project.systems.distillation.interaction_keys import rebuilt_response
 from dagster_project.systems.distillation.quality_score import MIN_STEPS, quality_score
@@ -61,7 +62,7 @@ MERGED: dict[str, type[pl.DataType]] = {
 def make_distilled_answers(run: MillRun) -> list[Made]:
     """Merge and judge the examples of the days that are not current."""
     lake = run.lake
-    sources = parquet.read(lake.files(SOURCES))
+    sources = read(lake, SOURCES)
     kept = KeptDays(lake, TABLE, _made_from(run, sources))
     counts = dict(sources.filter(pl.col("place") == 1).group_by("example_date").len().iter_rows())
     made = 0
@@ -108,7 +109,7 @@ def merged(
     frames = []
     for (table,), mine in sources.partition_by("table", as_dict=True).items():
         days = [f"event_date={day}" for day in sorted(set(mine["event_date"]))]
-        rows = parquet.read(lake.files(f"{RAW}{table}", days))
+        rows = read(lake, f"{RAW}{table}", days)
         rows = rows.join(mine.select(pl.col("source_id").unique()), left_on="id", right_on="source_id", how="semi")
         if table == "examples" and "corrections" in texts:
             rows = _with_patterns_and_corrections(lake, rows, as_of)
@@ -138,7 +139,7 @@ def merged(
 def _attempt() -> pl.Expr:
     """What the answer is compared with: SAM's attempt, of a synthetic pair the bad answer; null without a word in it."""
     worse = pl.when(pl.col("origin") == "synthetic_pair").then(pl.col("bad_response")).otherwise(pl.col("sam_attempt"))
-    return pl.when(worse.str.strip_chars(SPACES) != "").then(worse).alias("attempt")
+    return filled(worse).alias("attempt")
 
 
 def _with_common_columns(rows: pl.DataFrame, table: str) -> pl.DataFrame:
@@ -251,7 +252,7 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
         pl.when(is_told).then(pl.lit("chain_of_thought")).otherwise("reasoning_type").alias("reasoning_type")
     )
     lacking = {c: pl.col(c).is_null() for c in EXTRACTED}
-    stored_type = distillation.known_reasoning_type("reasoning_type")
+    stored_type = known_or("reasoning_type", REASONING_TYPES, None)
     rows = rows.hstack(found.select(pl.col(c).alias(f"{c}_found") for c in EXTRACTED)).with_columns(
         pl.concat_list(
             *(pl.when(lacking[c]).then(pl.lit(c)) for c in EXTRACTED),
@@ -269,7 +270,7 @@ def judged(rows: pl.DataFrame) -> pl.DataFrame:
     ).with_columns((pl.col("error_count") > 0).alias("has_sam_errors"))
     stored = string_items(rows["quality_flags"]).fill_null([]).alias("stored_flags")
     detected = answer_flags(rows.select("query", "claude_response", "reasoning_type", "step_count")).alias("detected")
-    flags = pl.concat_list("stored_flags", "detected").list.eval(pl.element().str.strip_chars().str.to_lowercase())
+    flags = pl.concat_list("stored_flags", "detected").list.eval(word(pl.element()))
     rows = rows.with_columns(stored, detected).with_columns(
         flags.list.eval(pl.element().filter(pl.element() != "")).list.unique(maintain_order=True).alias("quality_flags")
     )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from dagster_project.columns.spaces import SPACES
+from dagster_project.columns.words import word
 
 QUALITY_FLAGS = (
     "repetition",
@@ -569,7 +570,7 @@ def _has_few_words(prose: pl.Series) -> pl.Series:
 
 def _lacks_reasoning(rows: pl.DataFrame, prose: pl.Series) -> pl.Series:
     """Whether neither the steps, the type nor the words of an answer show a chain of thought."""
-    is_chain = rows["reasoning_type"].str.strip_chars(SPACES).str.to_lowercase().is_in(CHAIN_TYPES).fill_null(False)
+    is_chain = rows.select(word("reasoning_type").is_in(CHAIN_TYPES).fill_null(False)).to_series()
     is_plain = (rows["step_count"].fill_null(0) < CHAIN_STEPS) & ~is_chain
     return _where(is_plain, lambda some: ~prose.filter(some).str.contains(_any_of(REASONING)))
 

@@ -15,6 +15,7 @@ from dagster_project.run.mill_run import MillRun
 from dagster_project.run.source_tables import made_by_day, made_whole
 from dagster_project.systems.distillation import schema as schemas
 from dagster_project.systems.distillation import source as distillation
+from dagster_project.systems.distillation.columns import REASONING_TYPES
 from dagster_project.systems.distillation.interaction_keys import with_interaction_keys
 from dagster_project.systems.distillation.marks import MARKED as DISTILLATION
 
@@ -26,7 +27,7 @@ REWRITTEN = tuple(
 """.split()
 )
 STORED_AS = {"quality_flags": "stored_flags"}  # the source's JSON text; everywhere else flags are a list
-VOCABULARIES = {"domain": distillation.DOMAINS, "reasoning_type": distillation.REASONING_TYPES}
+VOCABULARIES = {"domain": distillation.DOMAINS, "reasoning_type": REASONING_TYPES}
 
 
 def read_by_day(run: MillRun, asset: str) -> list[Made]:

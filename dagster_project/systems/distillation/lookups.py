@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.engines.reading import where
-from dagster_project.lake import parquet
+from dagster_project.engines.reading import read, where
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.answers import BESIDE, RAW, SOURCES, is_machine_review, merged
@@ -110,7 +109,7 @@ def _facts_of(lake: Lake, example_id: str) -> dict[str, Any]:
 
 def _source_row(lake: Lake, source: dict[str, Any]) -> dict[str, Any]:
     table, day = source["table"], f"event_date={source['event_date']}"
-    raw = parquet.read(lake.path(f"{RAW}{table}", day))
+    raw = read(lake, f"{RAW}{table}", [day])
     (row,) = raw.filter(pl.col("id") == source["source_id"]).rows(named=True)
     beside = []
     for other in BESIDE if table == "examples" else ():

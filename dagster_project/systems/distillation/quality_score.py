@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from dagster_project.columns.rounding import divided
-from dagster_project.columns.spaces import SPACES
+from dagster_project.columns.words import word
 
 BASE = 50
 MIN_STEPS = 2
@@ -23,12 +23,7 @@ class Factor:
 
 
 def _has_flag(flag: str) -> pl.Expr:
-    return pl.col("quality_flags").list.eval(_word(pl.element())).list.contains(pl.lit(flag)).fill_null(False)
-
-
-def _word(text: pl.Expr) -> pl.Expr:
-    """A vocabulary's word as it is compared (G8)."""
-    return text.str.strip_chars(SPACES).str.to_lowercase()
+    return pl.col("quality_flags").list.eval(word(pl.element())).list.contains(pl.lit(flag)).fill_null(False)
 
 
 FACTORS = (  # seed 2's, in its order
@@ -41,7 +36,7 @@ FACTORS = (  # seed 2's, in its order
         -20,
         pl.col("claude_response").fill_null("").str.len_chars() < SHORT_ANSWER,
     ),
-    Factor("direct answer", -10, _word(pl.col("reasoning_type")) == "direct"),
+    Factor("direct answer", -10, word("reasoning_type") == "direct"),
     Factor("repetition", -30, _has_flag("repetition")),
     Factor("incomplete", -20, _has_flag("incomplete")),
 )

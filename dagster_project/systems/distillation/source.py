@@ -10,10 +10,8 @@ from collections.abc import Mapping
 import polars as pl
 
 from dagster_project.columns.instants import instant, repair_milliseconds
-from dagster_project.columns.json_columns import json_kinds
-from dagster_project.columns.words import word
+from dagster_project.columns.json_columns import json_kinds, says_something
 from dagster_project.contracts.source_table import TableSpec
-from dagster_project.systems.distillation.columns import REASONING_TYPES
 
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "analysis", "general")
 FORMATS = ("instruction", "cot", "preference", "correction")
@@ -282,7 +280,7 @@ def mended_json(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     if (side := UNDATED.get(f"raw_distillation__{table}")) is not None:
         rows = repair_milliseconds(rows, _times(side))
     shapes = JSON_SHAPES.get(table, {})
-    filled = {c: (~pl.col(c).str.strip_chars().is_in(["", "null"])).fill_null(False) for c in shapes}
+    filled = {c: says_something(c) for c in shapes}
     if not shapes or not rows.select(pl.any_horizontal(filled.values()).any()).item():
         return rows.with_columns(pl.when(filled[c]).then(pl.col(c)).alias(c) for c in shapes)
     found = json_kinds(rows.select(*shapes))
@@ -290,8 +288,3 @@ def mended_json(rows: pl.DataFrame, table: str) -> pl.DataFrame:
     notes = [pl.when(filled[c] & ~pl.lit(good[c])).then(pl.lit(f"bad_json:{c}")) for c in shapes]
     marked = rows.with_columns(pl.concat_list("repairs", *notes).list.drop_nulls().alias("repairs"))
     return marked.with_columns(pl.when(pl.lit(good[c])).then(pl.col(c)).alias(c) for c in shapes)
-
-
-def known_reasoning_type(column: str) -> pl.Expr:
-    """An open vocabulary (G8): what we do not know is nothing; the raw table keeps what was written."""
-    return pl.when(word(column).is_in(REASONING_TYPES)).then(word(column))

@@ -3,8 +3,8 @@
 import polars as pl
 
 from dagster_project.columns.text_keys import has_text
+from dagster_project.engines.reading import columns
 from dagster_project.intake.marks import Marks, Release, first_formats
-from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.systems.distillation.intake import STORED_AS
@@ -20,10 +20,7 @@ def judged_examples(release: Release) -> pl.DataFrame:
     exported = first_formats(release, "distillation", ("correction", "cot", "instruction", "preference")).select(
         pl.col("origin_id").alias("id"), "new_training_format", pl.lit(True).alias("is_exported")
     )
-    columns = ("example_id", "origin", "quality_score", "quality_flags", "review_status", "is_own_review", "is_ready")
-    files = release.lake.files("core__distillation")
-    examples = parquet.read(files, columns=list(columns)) if files and release.is_current else None
-    judged = _judgements(release.lake, examples) if examples is not None else _NO_JUDGEMENTS
+    judged = _judgements(release.lake) if release.is_current else _NO_JUDGEMENTS
     return judged.join(exported, on="id", how="full", coalesce=True).with_columns(
         pl.col("is_judged", "is_exported").fill_null(False), pl.lit(release.as_of.timestamp()).alias("exported_at")
     )
@@ -42,8 +39,10 @@ _NO_JUDGEMENTS = pl.DataFrame(
 )
 
 
-def _judgements(lake: Lake, examples: pl.DataFrame) -> pl.DataFrame:
-    notes = parquet.read(lake.files("core__reviews"), columns=["example_id", "note"])
+def _judgements(lake: Lake) -> pl.DataFrame:
+    judged = ("example_id", "origin", "quality_score", "quality_flags", "review_status", "is_own_review", "is_ready")
+    examples = columns(lake, "core__distillation", *judged)
+    notes = columns(lake, "core__reviews", "example_id", "note")
     mine = examples.filter(pl.col("origin") == distillation.EXAMPLES.name).join(notes, on="example_id", how="left")
     verdict = pl.col("review_status").replace_strict(
         {"approved": 1, "rejected": -1}, default=None, return_dtype=pl.Int64

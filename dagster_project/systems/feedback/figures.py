@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from dagster_project.lake import parquet
+from dagster_project.engines.reading import read
 from dagster_project.lake.lake import Lake
 
 
 def figures(lake: Lake) -> dict[str, Any]:
     """Exactly the `stats` object of GET /api/feedback/stats (F11)."""
-    row = parquet.read(lake.files("metric__feedback_stats")).row(0, named=True)
+    row = read(lake, "metric__feedback_stats").row(0, named=True)
     return {
         "total_feedback": row["total_feedback"],
         "by_type": {kind: row[f"{kind}_count"] for kind in ("rating", "correction", "preference", "flag")},

@@ -3,8 +3,8 @@
 import polars as pl
 
 from dagster_project.columns.text_keys import has_text, normal_answers, prompt_keys, thread_keys
+from dagster_project.engines.reading import scan
 from dagster_project.engines.stored_tables import store
-from dagster_project.lake import parquet
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.feedback.response_texts import ResponseTexts
@@ -14,11 +14,8 @@ TABLE, KEYS = "core__flagged_responses", "core__feedback_keys"
 
 def make_flagged_responses(run: MillRun) -> list[Made]:
     """Flags of any time and status: which of them count is SQL."""
-    files = run.lake.files(KEYS)
-    flagged = pl.Series([], dtype=pl.String)
-    if files:
-        flags = parquet.scan(files).filter(pl.col("flag_type") == "harmful").select(pl.col("response_id").unique())
-        flagged = flags.collect(engine="streaming")["response_id"]
+    flags = scan(run.lake, KEYS).filter(pl.col("flag_type") == "harmful").select(pl.col("response_id").unique())
+    flagged = flags.collect(engine="streaming")["response_id"]
     told = ResponseTexts(run.lake).of(flagged).filter(has_text("query") & has_text("response"))
     store(run.lake, TABLE, [shown_answers(told).sort("response_id")])
     return [Made(TABLE)]

@@ -12,13 +12,13 @@ import polars as pl
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.text_keys import has_text
 from dagster_project.contracts.columns import DOMAINS
+from dagster_project.engines.reading import scan
 from dagster_project.intake.dated_tables import DatedIntake
 from dagster_project.intake.day_reading import DatedTable
 from dagster_project.intake.held_rows import QUARANTINE
 from dagster_project.intake.open_files import OpenFile
 from dagster_project.intake.own_writes import read_ledger, undo_own_writes
 from dagster_project.intake.whole_tables import as_it_is, read_whole_table
-from dagster_project.lake import parquet
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.source_tables import made_by_day, made_whole
@@ -85,8 +85,8 @@ def known_responses(run: MillRun, responses: ResponseTexts) -> pl.Series | None:
     if not run.files("feedback", feedback.RESPONSES.name) and not was_there:
         return None
     partitions = [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{RESPONSES}/")]
-    refused = [parquet.read(path, columns=["key"])["key"] for path in run.lake.files(QUARANTINE, partitions)]
-    return pl.concat([responses.index["response_id"], *refused]).drop_nulls().unique().rename("response_id")
+    refused = scan(run.lake, QUARANTINE, partitions).select("key").collect()["key"]
+    return pl.concat([responses.index["response_id"], refused]).drop_nulls().unique().rename("response_id")
 
 
 def _refused_otherwise(work: DatedIntake, responses: ResponseTexts, known: pl.Series | None) -> set[date]:
@@ -114,10 +114,7 @@ def _refused_otherwise(work: DatedIntake, responses: ResponseTexts, known: pl.Se
 
 def _kept_otherwise(run: MillRun, responses: ResponseTexts, known: pl.Series | None) -> set[date]:
     """Days with a row that became an orphan, or that was filled, or not, from another row of `responses` than there is now."""
-    files = run.lake.files(ENTRIES)
-    if not files:
-        return set()
-    rows = parquet.scan(files).select("response_id", "event_date", "filled_from")
+    rows = scan(run.lake, ENTRIES).select("response_id", "event_date", "filled_from")
     hashes = responses.index.lazy().select("response_id", "response_hash")
     lacking = rows.filter(pl.col("filled_from").is_not_null()).join(hashes, on="response_id", how="left")
     changed = [lacking.filter(pl.col("filled_from") != pl.col("response_hash").fill_null(NOWHERE))]

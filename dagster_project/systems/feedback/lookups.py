@@ -6,8 +6,7 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.engines.reading import where
-from dagster_project.lake import parquet
+from dagster_project.engines.reading import read, where
 from dagster_project.lake.lake import Lake
 
 
@@ -42,7 +41,7 @@ def fates(lake: Lake, ids: pl.Series) -> pl.DataFrame:
 
 def _facts_of(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     partition = f"event_date={row['event_date']}"
-    entries = parquet.read(lake.path("raw_feedback__entries", partition))
+    entries = read(lake, "raw_feedback__entries", [partition])
     source = entries.filter(pl.col("feedback_id") == row["feedback_id"]).drop_nulls("feedback_id").row(0, named=True)
     rivals = where(lake, "core__feedback", pl.col("status_ref") == row["feedback_id"])
     hidden = ("thread_key", "answer_key", "answer_hash", "correction_hash", "preferred_hash", "record_hash")

@@ -10,11 +10,9 @@ from typing import Any
 import polars as pl
 
 from dagster_project.engines import reading
-from dagster_project.engines.reading import where
+from dagster_project.engines.reading import scan, where
 from dagster_project.errors import GristmillError
-from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
-from dagster_project.systems.reactions.tables import TABLES
 
 CORE, RAW = "core__reactions", "raw_reactions__reactions"
 PLACE = ("tenant", "project")
@@ -270,11 +268,9 @@ def _only(places: Sequence[Place], part: int) -> str | None:
 def _with_texts(lake: Lake, rows: pl.DataFrame) -> pl.DataFrame:
     """Reactions with what only their raw rows have, read from the days they are of."""
     wanted = ["id", "reaction_text", "message_id", "role", "tags", "hosted_uri", "ttl_days"]
-    files = lake.files(RAW, [f"event_date={day}" for day in rows["event_date"].unique().sort()])
-    if not files:
-        empty = {name: TABLES[RAW].polars_schema[name] for name in wanted}
-        return rows.with_columns(pl.lit(None, dtype=kind).alias(name) for name, kind in empty.items())
-    raw = parquet.scan(files).select("reaction_id", *wanted)
+    raw = scan(lake, RAW, [f"event_date={day}" for day in rows["event_date"].unique().sort()]).select(
+        "reaction_id", *wanted
+    )
     return rows.lazy().join(raw, on="reaction_id", how="left").collect(engine="streaming").sort("id", "reaction_id")
 
 

@@ -8,8 +8,8 @@ import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.engines.kept_days import grouped, partition_day
+from dagster_project.engines.reading import scan
 from dagster_project.engines.stored_tables import fit, write
-from dagster_project.lake import parquet
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.sessions.frozen_days import frozen_through
@@ -43,18 +43,14 @@ def make_archive(run: MillRun) -> list[Made]:
 
 
 def _days_to_keep(run: MillRun, known: Mapping[date, Path]) -> list[date]:
-    files = run.lake.files(SESSIONS)
-    days = set(known)
-    if files:
-        found = parquet.scan(files).select(pl.col("event_date").unique())
-        days |= {day for day in found.collect()["event_date"].to_list() if day <= frozen_through(run)}
-    return sorted(days)
+    found = scan(run.lake, SESSIONS).select(pl.col("event_date").unique()).collect()["event_date"].to_list()
+    return sorted({*known} | {day for day in found if day <= frozen_through(run)})
 
 
 def _archive_days(run: MillRun, state: SessionState, days: list[date], sizes: dict[str, int]) -> int:
     """Write those of these days whose sessions are not as they are archived."""
     lake, written = run.lake, 0
-    sessions = parquet.scan(lake.files(SESSIONS))
+    sessions = scan(lake, SESSIONS)
     now = sessions.filter(pl.col("event_date").is_between(days[0], days[-1])).collect()
     before = TABLES[ARCHIVE].empty()
     if (archived := state.archived(days[0], days[-1])) is not None:

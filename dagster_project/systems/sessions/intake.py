@@ -11,13 +11,13 @@ import polars as pl
 
 from dagster_project.code_identity import code_identity
 from dagster_project.contracts.source_table import TableSpec
+from dagster_project.engines.reading import scan
 from dagster_project.intake.account import Account
 from dagster_project.intake.dated_tables import DatedIntake
 from dagster_project.intake.day_reading import DatedTable
 from dagster_project.intake.held_rows import QUARANTINE
 from dagster_project.intake.open_files import OpenFile
 from dagster_project.intake.whole_tables import as_it_is, read_whole_table
-from dagster_project.lake import parquet
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.source_tables import made_by_day, made_whole
@@ -91,17 +91,11 @@ def known_sessions(run: MillRun) -> pl.DataFrame:
 
     One that is known twice is judged by the first: what the source says now.
     """
-    shape = {"session_id": pl.String, "session_tenant_id": pl.String}
-    files = run.lake.files(SESSIONS)
-    parts = [pl.DataFrame(schema=shape)]
-    if files:
-        kept = parquet.scan(files)
-        parts.append(kept.select(session_id="id", session_tenant_id="tenant_id").collect())
-    refused = run.lake.files(QUARANTINE, [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{SESSIONS}/")])
-    if refused:
-        rows = parquet.read(refused, columns=["key", "row"])
-        tenant = pl.col("row").str.json_path_match("$.tenant_id")
-        parts.append(rows.select(session_id="key", session_tenant_id=tenant).drop_nulls("session_id"))
+    kept = scan(run.lake, SESSIONS).select(session_id="id", session_tenant_id="tenant_id")
+    refused = scan(run.lake, QUARANTINE, [p for p in run.lake.partitions(QUARANTINE) if p.startswith(f"{SESSIONS}/")])
+    tenant = pl.col("row").str.json_path_match("$.tenant_id")
+    named = refused.select(session_id="key", session_tenant_id=tenant).drop_nulls("session_id")
+    parts = [kept.collect(), named.collect()]
     archived = SessionState(run.lake.home).archived()
     if archived is not None:
         parts.append(archived.select("session_id", session_tenant_id="tenant_id").collect())
@@ -141,10 +135,9 @@ def _days_with_other_orphans(run: MillRun, work: DatedIntake, known: pl.DataFram
         )
     ).fill_null(False)
     days = set(now.filter(is_other)["event_date"].drop_nulls().to_list())
-    files = run.lake.files(FEEDBACK)
     published = [(p, stored.version) for p, stored in sorted(run.lake.published.tables.get(SESSIONS, {}).items())]
-    if files and run.lake.versions(SESSIONS) != published:
-        kept = parquet.scan(files).select("session_id", "tenant_id", "event_date")
+    if run.lake.versions(SESSIONS) != published:
+        kept = scan(run.lake, FEEDBACK).select("session_id", "tenant_id", "event_date")
         good = (
             known.lazy()
             .unique("session_id", keep="first", maintain_order=True)
@@ -172,9 +165,9 @@ def read_whole(run: MillRun, asset: str) -> list[Made]:
 
 def _read_outputs(run: MillRun, spec: TableSpec) -> Account:
     measure = code_identity(output_edits.__name__)
-    files = run.lake.files(OUTPUTS)
-    is_kept = files and str(run.lake.catalog.sources.get(OUTPUTS, {}).get("rules", "")).endswith(measure)
-    kept = (parquet.read(files) if is_kept else TABLES[OUTPUTS].empty()).select(*output_edits.KEPT)
+    is_kept = str(run.lake.catalog.sources.get(OUTPUTS, {}).get("rules", "")).endswith(measure)
+    known = scan(run.lake, OUTPUTS) if is_kept else TABLES[OUTPUTS].empty().lazy()
+    kept = known.select(*output_edits.KEPT).collect()
 
     def mend(rows: pl.DataFrame) -> pl.DataFrame:
         return output_edits.with_edit_distances(_sampled(run, rows, "session_id"), kept)

@@ -7,6 +7,7 @@ log is a part of the state and is written with the publication.
 import polars as pl
 
 from dagster_project.engines import reading
+from dagster_project.engines.reading import scan
 from dagster_project.engines.stored_tables import store
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
@@ -111,7 +112,7 @@ def _version(lake: Lake, table: str) -> int:
 def _reasons(run: MillRun, days: pl.DataFrame, old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
     """Why each of these days changed: what became of its sessions and of their feedback."""
     before = _published(run.lake, SESSIONS)
-    now = parquet.scan(run.lake.files(SESSIONS))
+    now = scan(run.lake, SESSIONS)
     wanted = days.lazy()
     columns = ["session_id", "feedback_id", "submitted_at", "edit_distance_pct", "output_edit_distance_pct", *SAID]
     old_sessions, new_sessions = (

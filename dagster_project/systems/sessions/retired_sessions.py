@@ -2,8 +2,8 @@
 
 import polars as pl
 
+from dagster_project.engines.reading import scan
 from dagster_project.engines.stored_tables import store
-from dagster_project.lake import parquet
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.sessions.source import is_sampled
@@ -23,11 +23,10 @@ def _retired(run: MillRun, state: SessionState) -> pl.DataFrame:
     archived = state.archived()
     if archived is None:
         return TABLES[RETIRED].empty()
-    files = run.lake.files(RAW)
-    if files:
-        present = parquet.scan(files).select(session_id="id")
-        archived = archived.join(present, on="session_id", how="anti")
-    rows = archived.collect(engine="streaming").sort("event_date", "session_id")
+    present = scan(run.lake, RAW).select(session_id="id")
+    rows = (
+        archived.join(present, on="session_id", how="anti").collect(engine="streaming").sort("event_date", "session_id")
+    )
     if run.config.sample_rate < 1:
         rows = rows.filter(is_sampled(rows["session_id"], run.config.sample_rate))
     return rows

@@ -10,8 +10,7 @@ import polars as pl
 import polars_hash
 
 from dagster_project.columns.instants import instant, repair_milliseconds
-from dagster_project.columns.json_columns import json_kinds, string_items
-from dagster_project.columns.spaces import SPACES
+from dagster_project.columns.json_columns import json_kinds, says_something, string_items
 from dagster_project.contracts.source_table import TableSpec
 
 CATEGORIES = tuple("missing_context wrong_context ignored_constraints hallucination style_mismatch other".split())
@@ -124,7 +123,7 @@ def is_sampled(ids: pl.Series, rate: float) -> pl.Series:
 
 def with_lists(rows: pl.DataFrame, columns: Sequence[str]) -> pl.DataFrame:
     """JSON arrays as lists of texts, empty where there is none; `<column> is bad` where the text is no JSON array."""
-    filled = rows.select((~pl.col(c).str.strip_chars(SPACES).is_in(["", "null"])).fill_null(False) for c in columns)
+    filled = rows.select(says_something(c) for c in columns)
     parsed: list[pl.Series] = []
     for column in columns:
         if not filled[column].any():
