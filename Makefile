@@ -43,7 +43,6 @@ check: $(VENV)/.ready-dev
 	$(BIN)/python -m tests.sql.portable
 	$(BIN)/pyright
 	$(BIN)/dg check defs
-	$(BIN)/dagster definitions validate
 
 # Before every commit, in under a minute: all that `check` does, that the docs name what is there, and that every room keeps its place. As a hook: .ci/quick.
 quick: check

@@ -143,6 +143,18 @@ def test_every_file_named_is_there():
     assert sorted(name for name, like in wanted.items() if not fnmatch.filter(files, f"*/{like}")) == []
 
 
+def test_a_walk_is_short():
+    """From a source's row to what is made of it, at most twelve modules, none of them twice."""
+    page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
+    walks = re.findall(
+        r"^\*\*(.+?)\*\*(.+?)\n\n", page.partition("## Three walks")[2].partition("\n## ")[0] + "\n\n", re.M | re.S
+    )
+    modules = {name.split(",")[0].rstrip("."): re.findall(r"`([\w/]+\.py)`", text) for name, text in walks}
+    assert [*modules] == ["A feedback row", "And on from there", "A turn", "An AI session"]
+    assert {name: len(named) for name, named in modules.items() if len(named) > 12} == {}
+    assert all(len(set(named)) == len(named) for named in modules.values())
+
+
 def test_what_a_clone_has_not_is_not_cited():
     files = [path for room in ("dagster_project", "sql") for path in (ROOT / room).rglob("*") if path.suffix in CITING]
     cited = [
