@@ -2,7 +2,11 @@
 
 from dagster_project.orchestration.tables import python_table, sql_table
 from dagster_project.training.anonymised_export import SESSIONS_ADD_UP, make_anonymised
-from dagster_project.training.release import CANDIDATES_ADD_UP, FORMATS, make_release
+from dagster_project.training.kept_traits import CONTEXTS_ARE_READ, DISTILLED, FEEDBACK, make_traits
+from dagster_project.training.prompts import TABLE as PROMPTS
+from dagster_project.training.prompts import TEMPLATES, make_prompts
+from dagster_project.training.release import CANDIDATES_ADD_UP, FORMATS, NOTHING_LEAKS, make_release
+from dagster_project.training.settling import STEPS, make_settled
 
 SESSION_INPUTS = ("sessions", "feedback", "outputs", "context_nodes")
 
@@ -11,6 +15,35 @@ core__feedback_candidates = sql_table("core__feedback_candidates")
 core__distillation_candidates = sql_table("core__distillation_candidates")
 core__pair_votes = sql_table("core__pair_votes")
 core__candidate_rivals = sql_table("core__candidate_rivals")
+
+# what is looked at only where a release is made
+core__traits = python_table(
+    "core__traits",
+    make_traits,
+    tables=[FEEDBACK, DISTILLED],
+    inputs=["raw_feedback__entries", "core__feedback_keys", "core__distilled_answers", "core__distillation_sources"],
+    claims=[CONTEXTS_ARE_READ],
+)
+core__prompts = python_table(
+    PROMPTS,
+    make_prompts,
+    tables=[PROMPTS, TEMPLATES],
+    inputs=["core__feedback_keys", "core__voices", "core__distillation", FEEDBACK, DISTILLED],
+)
+core__settled = python_table(
+    "core__settled",
+    make_settled,
+    tables=STEPS,
+    inputs=[
+        "core__feedback_candidates",
+        "core__distillation_candidates",
+        "core__candidate_rivals",
+        "core__pair_votes",
+        FEEDBACK,
+        DISTILLED,
+        PROMPTS,
+    ],
+)
 train__excluded = sql_table("train__excluded")
 train__anonymised = python_table(
     "train__anonymised",
@@ -27,10 +60,11 @@ train__release = python_table(
         "core__distillation_candidates",
         "core__pair_votes",
         "core__candidate_rivals",
+        *STEPS,
         "train__excluded",
         "train__anonymised",
         "raw_feedback__entries",
         "core__distillation_sources",
     ],
-    claims=[CANDIDATES_ADD_UP],
+    claims=[CANDIDATES_ADD_UP, NOTHING_LEAKS],
 )

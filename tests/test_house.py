@@ -44,6 +44,8 @@ MEETINGS = {
     "review/texts": "the texts of distilled examples and users' corrections (D8)",
     "review/user_remarks": "what users said of a distilled example (M1)",
     "training/examples": "records are made of feedback and of distilled examples (T1)",
+    "training/kept_traits": "what a release must know of the texts of both (T1, T8)",
+    "training/source_texts": "where the texts of both lie",
     "training/rated_sessions": "the anonymised export is of AI sessions (S6)",
     "training/release": "what a release of such records is made from (T5)",
 }

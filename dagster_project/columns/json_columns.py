@@ -1,8 +1,8 @@
 """JSON text as columns: its kind, the strings of an array, lengths. DuckDB reads JSON column by column; Polars raises at
 the first text that has another shape than the rest."""
 
+import threading
 from collections.abc import Sequence
-from functools import cache
 
 import duckdb
 import polars as pl
@@ -13,9 +13,13 @@ _LOOSE_COMMA = r",\s*[\]}]"
 _STRING = r'"(?:[^"\\]|\\.)*"'
 
 
-@cache
+_OF_THREAD = threading.local()  # a connection is not for two workers at once
+
+
 def _engine() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(config={"threads": 1})
+    if not hasattr(_OF_THREAD, "engine"):
+        _OF_THREAD.engine = duckdb.connect(config={"threads": 1})
+    return _OF_THREAD.engine
 
 
 def _asked(texts: pl.DataFrame, expressions: dict[str, str]) -> pl.DataFrame:

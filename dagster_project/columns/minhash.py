@@ -10,6 +10,7 @@ together (a record's prompt and its answers) a band is 4 places of each: at 0.8 
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from dagster_project.columns.shingles import mixed, parts, shingle_hashes
 
@@ -31,6 +32,32 @@ def signatures(*fields: pl.Series) -> pl.Series:
     """
     forms = [field.fill_null("") for field in fields]
     return pl.Series("signature", np.concatenate([_of_part(part) for part in parts(*forms)]), dtype=SIGNATURE)
+
+
+def stored(of: pl.Series) -> pl.Series:
+    """Signatures as bytes, which is how they are kept; a row without one stays so."""
+    given = of.drop_nulls()
+    data = pa.py_buffer(np.ascontiguousarray(given.to_numpy().reshape(-1, PLACES)).tobytes())
+    lengths = pa.py_buffer(np.where(of.is_null().to_numpy(), 0, PLACES).cumsum().astype(np.int64).tobytes())
+    offsets = pa.py_buffer(np.zeros(1, np.int64).tobytes() + lengths.to_pybytes())
+    is_there = pa.array(of.is_not_null().to_numpy()).buffers()[1]
+    return pl.Series(of.name, pa.LargeBinaryArray.from_buffers(pa.large_binary(), len(of), [is_there, offsets, data]))
+
+
+def unstored(kept: pl.Series) -> np.ndarray:
+    """Kept signatures as rows of bytes, zeros where there is none."""
+    found = np.zeros((len(kept), PLACES), np.uint8)
+    rows = kept.is_not_null().arg_true().to_numpy()
+    together = b"".join(kept.drop_nulls())
+    found[rows] = np.frombuffer(together, np.uint8).reshape(-1, PLACES)
+    return found
+
+
+def woven(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Two signatures a row as one: every second place of each. Where both are alike at some Jaccard, so is it."""
+    found = one.copy()
+    found[:, 1::2] = other[:, 1::2]
+    return found
 
 
 def bands(*of: pl.Series) -> pl.Series:

@@ -16,7 +16,11 @@ FIELDS = {
     "preference": ("prompt", "chosen", "rejected", "votes_for", "votes_against"),
     "unpaired": ("prompt", "completion", "label"),
 }
-IDENTITY = ("context", "id", "content_id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
+IDENTITY = tuple(
+    """
+    context id content_id source quality_weight base_weight tier domain language origin_ids
+""".split()
+)
 SPLITS = ("train", "validation", "test", "augmentation")
 
 

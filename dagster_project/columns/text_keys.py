@@ -162,17 +162,20 @@ def _where_needed(texts: pl.Series, needed: pl.Series, mend: Callable[[pl.Series
 
 
 def prompt_keys(texts: pl.Series, split_key: str) -> pl.DataFrame:
-    """`prompt_key`, the first 16 hex digits of the SHA-256 of the normalised prompt, and `split` (T3).
-
-    A prompt's split is a second hash's first 8 hex digits over 2^32: below 0.90 train, below 0.95 validation, else test.
-    """
+    """`prompt_key`, the first 16 hex digits of the SHA-256 of the normalised prompt, and `split`, the prompt's own (T3)."""
     prompts = normal_prompts(texts).rename("prompt").to_frame()
     keys = prompts.select(polars_hash.col("prompt").chash.sha2_256().str.head(16).alias("prompt_key"))
-    salted = keys.select(pl.concat_str(pl.lit(f"{split_key}:"), pl.col("prompt_key")).alias("salted"))
+    return keys.with_columns(splits(keys["prompt_key"], split_key).alias("split"))
+
+
+def splits(keys: pl.Series, split_key: str) -> pl.Series:
+    """T3: a second hash's first 8 hex digits over 2^32: below 0.90 train, below 0.95 validation, else test; null for null."""
+    salted = keys.rename("key").to_frame().select(pl.concat_str(pl.lit(f"{split_key}:"), pl.col("key")).alias("salted"))
     digits = salted.select(polars_hash.col("salted").chash.sha2_256().str.head(8).alias("digits"))
     point = pl.col("digits").str.to_integer(base=16, dtype=pl.Int64) / 2**32
     split = pl.when(point < 0.90).then(pl.lit("train")).when(point < 0.95).then(pl.lit("validation"))
-    return keys.hstack(digits.select(split.otherwise(pl.lit("test")).alias("split")))
+    found = split.when(point.is_not_null()).then(pl.lit("test"))
+    return digits.select(found.alias("split")).to_series()
 
 
 def hash_or_null(texts: pl.Series) -> pl.Series:

@@ -14,7 +14,9 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from dagster_project.columns.masking_kinds import KINDS
 from dagster_project.config.evaluation_sets import EvaluationSet, evaluation_sets
+from dagster_project.config.masks import allowed_items, masked_kinds
 from dagster_project.config.reachable import is_there
 from dagster_project.config.recipes import Recipe, recipes
 from dagster_project.config.settings import (
@@ -105,6 +107,27 @@ class Config:
         "Evaluation sets whose items no record may hold, `[[decontaminate]]` with `name` and `files`; see below.",
         reader=evaluation_sets,
         is_placed=True,
+    )
+    near_duplicates: bool = declared(  # T6
+        True, "Whether of records that say nearly the same only the heaviest leaves."
+    )
+    split_by: str = declared(  # T3
+        "prompt",
+        "What a record's split is drawn by; evaluation records alike to training ones do not leave whatever it is.",
+        words=("prompt", "session", "user"),
+    )
+    eval_set: str = declared(  # T3
+        "hash",
+        "Which prompts are for evaluation: those the hash says, or besides them those of pinned releases for ever.",
+        words=("hash", "pin"),
+    )
+    mask: tuple[str, ...] = declared(  # T8
+        KINDS, "Which kinds of secrets and personal data leave as placeholders.", reader=masked_kinds
+    )
+    mask_allow: tuple[str, ...] = declared(  # T8
+        (),
+        "What is neither: whole items in any case, or `@example.com` for all addresses of a domain.",
+        reader=allowed_items,
     )
     review_corrections: bool = declared(  # D8
         False, "Whether a user's correction waits for a reviewer.", is_sql_parameter=True

@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from dagster_project.errors import GristmillError
 
@@ -57,7 +57,8 @@ class Setting:
 
     def is_unsaid(self, variable: str | None) -> bool:
         """An empty variable names no place and no word; as a text it is one, and as a number a mistake."""
-        return variable is None or (not variable and (self.kind in (Path, tuple) or bool(self.words)))
+        is_place_or_list = (get_origin(self.kind) or self.kind) in (Path, tuple)
+        return variable is None or (not variable and (is_place_or_list or bool(self.words)))
 
     def parsed(self, value: Any, key: str | None = None, base: Path = Path()) -> Any:
         """The value a file or a variable means; what it may not be is a one-line error that names `key`."""

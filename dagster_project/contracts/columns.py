@@ -10,6 +10,7 @@ from dagster_project.columns.error_type import ERROR_TYPES
 from dagster_project.contracts.anonymised_columns import ANONYMISED_COLUMNS
 from dagster_project.contracts.meaning import (
     TEXTS,
+    TURNS,
     Meaning,
     count,
     epoch,
@@ -36,7 +37,7 @@ REASONS = tuple(
 )
 RECORD_SPLIT = one_of(
     ("train", "validation", "test", "augmentation"),
-    "decided by the prompt alone (T3); of low-tier records of the training split augmentation (F5)",
+    "decided for a whole component of alike prompts (T3); of low-tier records of the training split augmentation (F5)",
 )
 
 
@@ -118,7 +119,7 @@ GLOSSARY: dict[str, Meaning] = {
     "partner_event_date": Meaning(pl.Date, "day of that row"),
     "reason": one_of(REASONS, "why it does not leave (T1); null where it leaves"),
     "early_reason": one_of(REASONS, "reason that comes before looking at other candidates"),
-    "late_reason": one_of(REASONS, "reason that comes after the votes on pairs"),
+    "late_reason": one_of(REASONS, "reason that comes after the votes on pairs and before what a release looks at"),
     "side_a": hash_of("what T2 compares beside prompt and context: the (chosen) answer, or the record"),
     "side_b": hash_of("the rejected answer, the label, or whether a correction changes nothing"),
     "votes_for": count("people who say so (F13); null where nobody was asked"),
@@ -133,6 +134,11 @@ GLOSSARY: dict[str, Meaning] = {
     "completion": long_text("the answer that was rated"),
     "label": flag("whether it was rated up"),
     "context": long_text("conversation before the prompt; null without one"),
+    "messages": Meaning(TURNS, "the conversation in order, each turn with role and content (T7)", is_long_text=True),
+    "component": text("the smallest prompt_key among the prompts this one must share a split with (T3)"),
+    "language": word("ISO 639-1 code of what the record is written in; null where nobody can tell (T4)"),
+    "is_refusal": flag("the answer it teaches refuses to help; a person chose or liked it all the same (T1)"),
+    "detail": text("what the reason names: the item of an evaluation set, or the rule of the recipe (T1)"),
     # distillation as stored (seed 2)
     "query": long_text("the user's question (seed 2)"),
     "response": long_text("the teacher's answer (legacy)"),

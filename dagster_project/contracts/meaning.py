@@ -7,6 +7,8 @@ import polars as pl
 from dagster_project.columns.instants import INSTANT
 
 TEXTS = pl.List(pl.String)
+HASHES = pl.List(pl.Int64)
+TURNS = pl.List(pl.Struct({"role": pl.String, "content": pl.String}))
 
 
 @dataclass(frozen=True)
@@ -66,3 +68,13 @@ def moment(description: str) -> Meaning:
 def hash_of(description: str) -> Meaning:
     """A key of 64 bits, signed: not every engine has unsigned integers."""
     return Meaning(pl.Int64, description, is_hash=True)
+
+
+def hashes_of(description: str) -> Meaning:
+    """Several of them."""
+    return Meaning(HASHES, description, is_hash=True)
+
+
+def signature_of(description: str) -> Meaning:
+    """160 bytes that are the more alike the more two texts are."""
+    return Meaning(pl.Binary, description, is_hash=True)

@@ -1,6 +1,5 @@
 """Tables that belong to no system, and what tables of several systems have in common."""
 
-from dagster_project.contracts.columns import RECORD_SPLIT
 from dagster_project.contracts.meaning import count
 from dagster_project.contracts.table import Table
 
@@ -10,8 +9,7 @@ PLACED = "extra? occurred_at event_date source_file source_rowid repairs"
 UNCHECKED = ("reason", "status", "error_type", "quality_score", "complexity", "format", "feedback_confidence")
 # A candidate for a training set: for what format, and what speaks against it (T1).
 CANDIDATE = """id format source origin_id partner_id? event_date partner_event_date? occurred_at early_reason? late_reason?
-    quality_weight base_weight tier domain error_type? label? prompt_key split thread_key? side_a? side_b?"""
-CANDIDATE_OWN = {"split": RECORD_SPLIT}
+    quality_weight base_weight tier domain error_type? label? prompt_key thread_key? side_a? side_b?"""
 
 ALL = (
     Table(
@@ -57,7 +55,7 @@ ALL = (
     ),
     Table(
         "core__candidate_rivals",
-        "One candidate that does not leave because of others: outvoted, in conflict, or a duplicate (F13, T2).",
+        "One candidate that does not leave because of the votes of others: outvoted, or in conflict (F13).",
         ("id",),
         "id reason duplicate_of?",
     ),

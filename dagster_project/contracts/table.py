@@ -19,6 +19,7 @@ DUCKDB_TYPES = {
     pl.Boolean: "boolean",
     pl.Date: "date",
     pl.Datetime: "timestamptz",
+    pl.Binary: "blob",
 }
 
 
@@ -34,6 +35,7 @@ class Table:
     is_view: bool = (
         False  # its query is kept instead of its rows: what depends on as_of alone is computed where it is read
     )
+    is_of_release: bool = False  # made only by runs that make a release, and as the last one of those left it (T5)
     view: str | None = None  # what analysts call it in the warehouse, beside its name
     is_in_warehouse: bool = False  # its rows lie in the warehouse's own file, as those of all metrics do
     empty_without: tuple[str, ...] = ()  # where none of these inputs has a row, its query would look for nothing
@@ -97,6 +99,7 @@ class Table:
             self.layout,
             self.is_by_day,
             self.is_view,
+            self.is_of_release,
             self.empty_without,
             self.unchecked,
             self.meanings,
@@ -122,13 +125,13 @@ def _duckdb_type(dtype: pl.DataType) -> str:
 
 def _leaves(schema: pyarrow.Schema) -> list[str]:
     """Columns as Parquet counts them: a struct is its fields, a list its elements."""
-    paths = []
-    for column in schema:
-        if pyarrow.types.is_struct(column.type):
-            paths += [f"{column.name}.{child.name}" for child in column.type]
-        else:
-            paths.append(f"{column.name}.list.element" if pyarrow.types.is_list(column.type) else column.name)
-    return paths
+    return [path for column in schema for path in _leaves_of(column.name, column.type)]
+
+
+def _leaves_of(path: str, kind: pyarrow.DataType) -> list[str]:
+    if pyarrow.types.is_struct(kind):
+        return [leaf for child in kind for leaf in _leaves_of(f"{path}.{child.name}", child.type)]
+    return _leaves_of(f"{path}.list.element", kind.value_type) if pyarrow.types.is_list(kind) else [path]
 
 
 def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:
@@ -136,4 +139,8 @@ def _plain(kind: pyarrow.DataType) -> pyarrow.DataType:
         return pyarrow.string()
     if pyarrow.types.is_large_list(kind):
         return pyarrow.list_(_plain(kind.value_type))
+    if pyarrow.types.is_large_binary(kind) or pyarrow.types.is_binary_view(kind):
+        return pyarrow.binary()
+    if pyarrow.types.is_struct(kind):
+        return pyarrow.struct([pyarrow.field(f.name, _plain(f.type), f.nullable) for f in kind])
     return kind

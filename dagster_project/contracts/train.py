@@ -2,6 +2,7 @@
 
 from dagster_project.contracts.anonymised_columns import ANONYMISED_COLUMNS, RATING
 from dagster_project.contracts.columns import RECORD_SPLIT
+from dagster_project.contracts.meaning import count, flag, hash_of, hashes_of, one_of, signature_of, text
 from dagster_project.contracts.table import Table
 
 ANONYMIZED = "contextCategories tokenBudgetUtilization? rating errorCategories qualityScores? editDistance?"
@@ -9,9 +10,48 @@ ANONYMIZED = "contextCategories tokenBudgetUtilization? rating errorCategories q
 ANONYMIZED_FEEDBACK = Table(
     "anonymized_feedback", "One rated session.", ("rating",), ANONYMIZED, own={**ANONYMISED_COLUMNS, "rating": RATING}
 )
-IDENTITY = (
-    "id content_id source origin_ids prompt_key split quality_weight base_weight tier domain release release_date"
-)
+IDENTITY = """id content_id source origin_ids prompt_key component split quality_weight base_weight tier domain language?
+    is_refusal release release_date messages"""
+# Of the texts behind candidates, what a release must know of them. A text is asked (context and question), the answer that
+# was given, the better one (a correction, what was preferred, the teacher's), or the note on what was wrong.
+ROLES = ("asked", "answer", "better", "note")
+TRAITS = f"""origin_id event_date session_id? user_id? record_split? has_items masked_prompt_key? masked_split? masked_thread_key?
+    masked_answer_hash? masked_better_hash? masked_record_hash? language? is_refusal
+    {" ".join(f"{role}_has_tokens" for role in ROLES)} {" ".join(f"{role}_item?" for role in ROLES)}
+    {" ".join(f"{role}_length" for role in ROLES)} {" ".join(f"{role}_form?" for role in ROLES)}
+    {" ".join(f"{role}_signature?" for role in ROLES)} exchanges earlier_exchanges is_context_parsed"""
+IS = {
+    "asked": "question and context",
+    "answer": "the answer that was given",
+    "better": "the better answer",
+    "note": "what was wrong",
+}
+COMPARED = {**IS, "note": "what was wrong and the better answer, which a correction record says together"}
+OF_TRAITS = {
+    "record_split": one_of(("train", "validation", "test"), "of the session or user, where splits are by those (T3)"),
+    "has_items": flag("a text holds a secret or personal data (T8)"),
+    "masked_prompt_key": text("prompt_key as masked texts have it; null where nothing is masked (T8)"),
+    "masked_split": one_of(("train", "validation", "test"), "the split of the masked prompt's own hash; null likewise"),
+    "masked_thread_key": hash_of("thread_key of masked texts; null likewise"),
+    "masked_answer_hash": hash_of("hash of the masked answer; null likewise"),
+    "masked_better_hash": hash_of("hash of the masked better answer; null likewise"),
+    "masked_record_hash": hash_of("hash of the masked correction record; null likewise"),
+    "is_refusal": flag("the answer it would teach refuses to help (D4)"),
+    "exchanges": hashes_of("the question with each answer of 40 characters or more (T3)"),
+    "earlier_exchanges": hashes_of("exchanges of the conversation before it (T3)"),
+    "is_context_parsed": flag("the context could be read as turns, or there is none (T7)"),
+    **{f"{role}_has_tokens": flag(f"a control token in {said} (T8)") for role, said in IS.items()},
+    **{f"{role}_item": text(f"item of an evaluation set that {said} holds (T1)") for role, said in IS.items()},
+    **{f"{role}_length": count(f"code points of {said}") for role, said in IS.items()},
+    **{
+        f"{role}_form": hash_of(f"alike form of {said}, masked (T6); null without one")
+        for role, said in COMPARED.items()
+    },
+    **{
+        f"{role}_signature": signature_of(f"sketch of the shingles of {said}, masked (T6)")
+        for role, said in COMPARED.items()
+    },
+}
 OWN = {"split": RECORD_SPLIT}
 
 ALL = (
@@ -54,7 +94,89 @@ ALL = (
         "train__excluded",
         "One candidate that did not leave, with the one reason (T1).",
         ("release_date", "id"),
-        "id format source origin_ids reason duplicate_of? quality_weight prompt_key release_date",
+        "id format source origin_ids reason duplicate_of? detail? quality_weight prompt_key release_date",
+    ),
+    Table(
+        "core__feedback_traits",
+        "One feedback row with texts: what a release must know of them, computed once per day of rows.",
+        ("origin_id",),
+        TRAITS,
+        is_by_day=True,
+        is_of_release=True,
+        own=OF_TRAITS,
+    ),
+    Table(
+        "core__distilled_traits",
+        "One distilled example with texts: what a release must know of them, computed once per day of examples.",
+        ("origin_id",),
+        TRAITS,
+        is_by_day=True,
+        is_of_release=True,
+        own=OF_TRAITS,
+    ),
+    Table(
+        "core__prompts",
+        "One prompt of any candidate with texts: which prompts it belongs together with, and the split of all of them (T3).",
+        ("prompt_key",),
+        "prompt_key component split own_split alike_group crossing?",
+        is_of_release=True,
+        own={
+            "split": one_of(("train", "validation", "test"), "of the whole component"),
+            "own_split": one_of(("train", "validation", "test"), "by the prompt's own hash"),
+            "alike_group": text("the smallest prompt_key among those it is tied to by alike wording alone"),
+            "crossing": one_of(("jaccard", "sentence"), "how it is alike to a prompt of an earlier split all the same"),
+        },
+    ),
+    Table(
+        "core__template_sentences",
+        "One sentence that so many different prompts share that it ties none of them together (T3).",
+        ("sentence",),
+        "sentence",
+        is_of_release=True,
+        own={"sentence": text("the sentence as prompts are compared, masked")},
+    ),
+    Table(
+        "core__contenders",
+        "One candidate that nothing speaks against but what a release looks at: masked texts, sets to keep apart from (T1).",
+        ("id",),
+        """id format source origin_id partner_id? event_date partner_event_date? occurred_at quality_weight base_weight tier
+        domain error_type? label? is_distilled prompt_key component split thread_key side_a side_b votes_for? votes_against?
+        language? is_refusal has_items char_count session_id? user_id? reason? detail?""",
+        is_of_release=True,
+        own={
+            "split": RECORD_SPLIT,
+            "has_items": OF_TRAITS["has_items"],
+            "char_count": count("code points of all its texts"),
+            "is_distilled": flag("made of a distilled example, else of feedback"),
+        },
+    ),
+    Table(
+        "core__recipe_exclusions",
+        "One candidate its format's recipe leaves out, and the rule (T1).",
+        ("id",),
+        "id detail",
+        is_of_release=True,
+    ),
+    Table(
+        "core__duplicates",
+        "One candidate that says the very same as a heavier one, which leaves instead (T2).",
+        ("id",),
+        "id duplicate_of",
+        is_of_release=True,
+    ),
+    Table(
+        "core__near_duplicates",
+        "One candidate that says nearly the same as a heavier one, which leaves instead (T6).",
+        ("id",),
+        "id duplicate_of",
+        is_of_release=True,
+    ),
+    Table(
+        "core__leaks",
+        "One evaluation candidate that would leak: its prompt or answer is known to the training side (T3).",
+        ("id",),
+        "id",
+        is_of_release=True,
     ),
     Table(
         "train__anonymised",

@@ -31,7 +31,11 @@ class KeptDays:
         """These days are made: all their rows. A day without any has no file."""
         if rows.height:
             store_days(self.lake, self.table, rows)
-        for day in set(days) - set(rows["event_date"]):
+        self.note(days, set(rows["event_date"]))
+
+    def note(self, days: Sequence[date], stored: set[date]) -> None:
+        """These days are made; of those that have rows the files are there."""
+        for day in set(days) - stored:
             self.lake.drop(self.table, f"event_date={day}")
         self.lake.catalog.inputs |= {f"{self.table}/{day}": self._wanted[str(day)] for day in days}
 

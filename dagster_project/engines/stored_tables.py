@@ -35,8 +35,11 @@ def shaped(table: str, rows: pl.DataFrame) -> pl.DataFrame:
 
 def without_long_texts(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with their long texts empty: what can be held of many, to be checked or counted."""
-    long_texts = pl.col(name for name, meaning in table.meanings.items() if meaning.is_long_text)
-    return rows.with_columns(pl.when(long_texts.is_not_null()).then(pl.lit("")).name.keep())
+    long_texts = {name: meaning.dtype for name, meaning in table.meanings.items() if meaning.is_long_text}
+    return rows.with_columns(
+        pl.when(pl.col(name).is_not_null()).then(pl.lit("" if dtype == pl.String else [], dtype=dtype)).alias(name)
+        for name, dtype in long_texts.items()
+    )
 
 
 class CheckedTogether:

@@ -39,7 +39,7 @@ from dagster_project.lake.placing import (
     write_atomically,
 )
 
-FORMAT = 3  # of the lake as a whole; higher where an older one's files cannot be read as ours any more
+FORMAT = 4  # of the lake as a whole; higher where an older one's files cannot be read as ours any more
 NO_DAY = "event_date=__HIVE_DEFAULT_PARTITION__"
 PART, CATALOG, WAREHOUSE = "part-0.parquet", "catalog.json", "warehouse.duckdb"
 # Folders of a home that may be links or mounts; each is written to by renames within itself.

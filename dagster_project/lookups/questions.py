@@ -25,6 +25,8 @@ from dagster_project.run.record import GOOD, runs
 from dagster_project.run.source_changes import changed_days
 from dagster_project.systems.declaration import Why
 
+CONTENDERS = "core__contenders"  # what knows the split of a candidate that may leave
+
 # --- status ------------------------------------------------------------------------------------------------------
 
 
@@ -146,8 +148,12 @@ def _candidates(lake: Lake, ways: Sequence[Why], condition: pl.Expr, memory_limi
             if way.candidates
         ]
     )
-    reasons = _excluded(lake, memory_limit_mb).filter(pl.col("id").is_in(found["id"].implode())).collect()
-    return found.join(reasons, on="id", how="left", maintain_order="left")
+    is_meant = pl.col("id").is_in(found["id"].implode())
+    reasons = _excluded(lake, memory_limit_mb).filter(is_meant).collect()
+    splits = where(lake, CONTENDERS, is_meant).select("id", "split")
+    return found.join(reasons, on="id", how="left", maintain_order="left").join(
+        splits, on="id", how="left", maintain_order="left"
+    )
 
 
 def _excluded(lake: Lake, memory_limit_mb: int) -> pl.LazyFrame:
@@ -158,7 +164,7 @@ def _excluded(lake: Lake, memory_limit_mb: int) -> pl.LazyFrame:
         excluded = queries.fetch(lake, EXCLUDED, asked, memory_limit_mb).lazy()
     else:
         excluded = reading.scan(lake, EXCLUDED, [f"release_date={day}"])
-    return excluded.select("id", "reason", "duplicate_of")
+    return excluded.select("id", "reason", "duplicate_of", "detail")
 
 
 def _origins(candidates: pl.DataFrame, way: Why) -> list[str]:
@@ -184,7 +190,7 @@ def _refused(config: Config, ways: Sequence[Why], wanted: str, ids: Sequence[str
 
 def _example(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     names = ("id", "format", "source", "origin_id", "partner_id", "duplicate_of", "quality_weight", "tier", "split")
-    example = {name: row[name] for name in (*names, "reason")}
+    example = {name: row[name] for name in (*names, "reason", "detail")}
     name = lake.catalog.release.get("name", "")
     if row["reason"] is None and name and _is_in_release(lake, name, row):
         split = "" if row["split"] == "train" else f".{row['split']}"

@@ -29,4 +29,5 @@ def _example(example: dict[str, Any]) -> list[str]:
     if example["reason"] is None:
         return [head, f"    leaves in {example.get('file', 'the next release')}"]
     of = f" of {example['duplicate_of']}" if example["duplicate_of"] else ""
-    return [head, f"    left out: {example['reason']}{of}"]
+    named = f": {example['detail']}" if example["detail"] else ""
+    return [head, f"    left out: {example['reason']}{of}{named}"]

@@ -132,7 +132,6 @@ class MillRun:
     def _open(self) -> None:
         home = self.config.home
         self._as_of, self.as_of_choice = self._asked_as_of()
-        self._check_settings()
         self._check_sources()
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
         check_places(home, ["runs"], [])
@@ -158,13 +157,6 @@ class MillRun:
         source_bytes = sum(size_of(file.path) for file in files)
         is_first = self.choice.full or not self.lake.catalog.publication
         check_free_space(home, self.config.min_free_mb * 2**20 + (FIRST_RUN_FACTOR * source_bytes if is_first else 0))
-
-    def _check_settings(self) -> None:
-        """What no release heeds is refused, not passed over: else records would leave that somebody ruled out."""
-        if said := [name for name in ("recipe", "decontaminate") if getattr(self.config, name)]:
-            raise GristmillError(
-                f"{said[0]} is understood, but no release heeds it yet: take it out of the configuration"
-            )
 
     def _check_sources(self) -> None:
         """Told before anything is made: there must be something to read, or to keep, or to take out."""

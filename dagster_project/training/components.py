@@ -26,12 +26,13 @@ class Components:
     and split says train.
     crossing: prompt_key of evaluation prompts that are alike, by an edge that was cut, to a prompt of an earlier split; kind is
     jaccard or sentence.
-    templates: how many sentences and exchanges tie nothing.
+    templates: how many sentences and exchanges tie nothing; template_sentences: those sentences.
     """
 
     prompts: pl.DataFrame
     crossing: pl.DataFrame
     templates: dict[str, int]
+    template_sentences: pl.Series
 
 
 class _Union:
@@ -53,7 +54,13 @@ class _Union:
         return self.of[left] == self.of[right]
 
 
-def components(prompts: pl.DataFrame, exchanges: pl.DataFrame, known: pl.DataFrame | None = None) -> Components:
+def components(
+    prompts: pl.DataFrame,
+    exchanges: pl.DataFrame,
+    known: pl.DataFrame | None = None,
+    pinned: pl.DataFrame | None = None,
+    is_cut_back: bool = True,
+) -> Components:
     """The components of all prompts, and the splits they are put into (T3).
 
     prompts: one row a prompt_key, with form (`alike_form`), sentence (`longest_sentences`, or any name of it) and own_split.
@@ -61,6 +68,8 @@ def components(prompts: pl.DataFrame, exchanges: pl.DataFrame, known: pl.DataFra
     context before the prompt, or is a record's own.
     known: prompt_key and alike_group of an earlier call. Only pairs with a prompt that is not in it are looked for then. If
     one of its prompts is gone, which may have held others together, everything is looked for again. The result is the same.
+    pinned: prompt_key and split of prompts that stay for evaluation; a component that has one takes its split.
+    is_cut_back: whether large components are.
     """
     prompts = prompts.select("prompt_key", "form", "sentence", "own_split").sort("prompt_key")
     prompts = prompts.with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
@@ -80,11 +89,13 @@ def components(prompts: pl.DataFrame, exchanges: pl.DataFrame, known: pl.DataFra
     whole.add(numbers, alike)
     whole.add(*_star(sentences))
     sizes = np.bincount(whole.of, minlength=prompts.height)
-    is_cut = ((sizes > LARGE_PROMPTS) & (sizes * LARGE_SHARE > prompts.height))[whole.of]
+    is_cut = (is_cut_back & (sizes > LARGE_PROMPTS) & (sizes * LARGE_SHARE > prompts.height))[whole.of]
     found = np.where(is_cut, firm.of, whole.of)
 
     first = np.full(prompts.height, len(SPLITS))
     np.minimum.at(first, found, own.to_numpy())
+    if pinned is not None and pinned.height:
+        first = _pinned(prompts, pinned, found, first)
     split = first[found]
     keys = prompts["prompt_key"]
     told = pl.DataFrame(
@@ -102,8 +113,21 @@ def components(prompts: pl.DataFrame, exchanges: pl.DataFrame, known: pl.DataFra
     return Components(
         told,
         crossing.select(keys.gather(crossing["number"]).alias("prompt_key"), "kind").sort("prompt_key", "kind"),
-        {"sentences": sentence_templates, "exchanges": exchange_templates},
+        {"sentences": len(sentence_templates), "exchanges": exchange_templates},
+        sentence_templates,
     )
+
+
+def _pinned(prompts: pl.DataFrame, pinned: pl.DataFrame, found: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """The ranks of splits by component, with those of pinned prompts in place of what hashes say."""
+    ranks = pinned.select(
+        "prompt_key",
+        pl.col("split").replace_strict({name: rank for rank, name in enumerate(SPLITS)}, return_dtype=pl.Int64),
+    )
+    met = prompts.select("prompt_key", "number").join(ranks, on="prompt_key")
+    held = np.full(len(first), len(SPLITS))
+    np.minimum.at(held, found[met["number"].to_numpy()], met["split"].to_numpy())
+    return np.where(held < len(SPLITS), held, first)
 
 
 def _alike(prompts: pl.DataFrame, known: pl.DataFrame | None) -> np.ndarray:
@@ -127,13 +151,13 @@ def _alike(prompts: pl.DataFrame, known: pl.DataFrame | None) -> np.ndarray:
     return union.of
 
 
-def _sentence_ties(prompts: pl.DataFrame) -> tuple[pl.DataFrame, int]:
-    """Prompts (`number`) by the sentence they share (`first`, the smallest number that has it), and how many are templates."""
+def _sentence_ties(prompts: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+    """Prompts (`number`) by the sentence they share (`first`, the smallest number that has it), and those that are templates."""
     told = prompts.drop_nulls("sentence").select(
-        "number", "form_number", pl.col("number").min().over("sentence").alias("first")
+        "number", "form_number", "sentence", pl.col("number").min().over("sentence").alias("first")
     )
     told = told.with_columns(pl.col("form_number").n_unique().over("first").alias("different"))
-    templates = told.filter(pl.col("different") > TEMPLATE_PROMPTS)["first"].n_unique()
+    templates = told.filter(pl.col("different") > TEMPLATE_PROMPTS)["sentence"].unique().sort()
     return told.filter(pl.col("different") <= TEMPLATE_PROMPTS).select("number", "first"), templates
 
 

@@ -6,8 +6,9 @@ to their groups of days, without texts (`Dealt`). Then every group is worked on 
 waits, its answer is found where its partner's texts are, and both are put together last (`late_groups`).
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 
@@ -19,6 +20,9 @@ from dagster_project.engines.kept_days import grouped, partition_day
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation.answers import merged
+from dagster_project.training.content_ids import content_ids
+from dagster_project.training.masked_records import masked_rows
+from dagster_project.training.messages import messages
 
 GROUP_ROWS = 16_000  # few, because every worker holds the texts of one group in memory
 TEXTS = tuple(
@@ -28,11 +32,29 @@ TEXTS = tuple(
 )
 CARRIED = tuple(
     """
-    format id source origin_id partner_id prompt_key split quality_weight base_weight tier domain error_type
-    label votes_for votes_against
+    format id source origin_id partner_id prompt_key component split quality_weight base_weight tier domain language
+    is_refusal has_items error_type label votes_for votes_against
 """.split()
 )
-IDENTITY = ("id", "source", "origin_ids", "prompt_key", "split", "quality_weight", "base_weight", "tier", "domain")
+IDENTITY = tuple(
+    """
+    id source origin_ids prompt_key component split quality_weight base_weight tier domain language is_refusal
+""".split()
+)
+# The texts of records beside their context, in the order in which items in them are numbered (T8): prompt, then answers.
+SAID = {
+    "instruction": ("original_query", "original_response"),
+    "correction": ("original_query", "original_response", "what_was_wrong", "correction"),
+    "preference": ("original_query", "preferred_response", "correction", "partner_response", "original_response"),
+    "unpaired": ("original_query", "original_response"),
+}
+CHOSEN = {"preferred_response": "feedback_preference", "correction": "feedback_correction_pair"}
+SAID_BY_TEACHER = {
+    "instruction": ("query", "claude_response"),
+    "cot": ("query", "claude_response"),
+    "correction": ("query", "attempt", "claude_response"),
+    "preference": ("query", "claude_response", "attempt"),
+}
 PAIRS = "preference"
 ENTRIES, SOURCES, DISTILLED = "raw_feedback__entries", "core__distillation_sources", "core__distilled_answers"
 DISTILLED_TEXTS = ("query", "query_context", "sam_attempt", "claude_response")
@@ -84,6 +106,15 @@ class Told:
     records: Records
     halves: pl.DataFrame | None = None
     answers: pl.DataFrame | None = None
+    masked: Counter[str] = field(default_factory=Counter)  # how many items of each kind were
+
+
+@dataclass(frozen=True)
+class Masks:
+    """What is masked in what leaves (T8)."""
+
+    kinds: tuple[str, ...]
+    allow: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -93,6 +124,7 @@ class DayGroup:
     number: int
     days: list[date]
     lake: Lake
+    masks: Masks
     candidates: Callable[[], pl.DataFrame | None]
     errands: (
         pl.DataFrame | None
@@ -100,7 +132,8 @@ class DayGroup:
     sources: pl.DataFrame | None  # of distilled examples
 
     def records(self) -> Told:
-        candidates, records = self.candidates(), []
+        candidates = self.candidates()
+        records: list[_OneFormat] = []
         if candidates is None and self.errands is None:
             return Told([])
         texts = _texts(self.lake, self.days)
@@ -112,19 +145,19 @@ class DayGroup:
             users, distilled = candidates.filter(~pl.col("is_distilled")), candidates.filter("is_distilled")
             waiting = users.filter("is_half")
             halves = waiting.select(*CARRIED).join(texts, on="origin_id") if waiting.height else None
-            records += _of_feedback(users.filter(~pl.col("is_half")), texts, answers)
+            records += _of_feedback(users.filter(~pl.col("is_half")), texts, answers, self.masks)
             if distilled.height and self.sources is not None:
-                records += _of_distillation(self.lake, distilled, self.sources)
+                records += _of_distillation(self.lake, distilled, self.sources, self.masks)
         others = None if answers is None else answers.filter(pl.col("number") != self.number)
-        return Told(_put_together(records), halves, others)
+        return _put_together(records, halves, others)
 
 
 class Dealt:
     """The candidates that leave, dealt to the groups of days their texts are read with."""
 
-    def __init__(self, lake: Lake, folder: Path, leaving: Iterable[pl.DataFrame]) -> None:
+    def __init__(self, lake: Lake, folder: Path, leaving: Iterable[pl.DataFrame], masks: Masks) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.lake = lake
+        self.lake, self._masks = lake, masks
         self._days = list(_grouped_days(lake))
         self._candidates, self._halves, self._answers = (
             Spool(folder, name) for name in ("leaving", "halves", "answers")
@@ -165,6 +198,7 @@ class Dealt:
                 number,
                 days,
                 self.lake,
+                self._masks,
                 lambda number=number: self._candidates.take(number),
                 self._errands.get(number),
                 pl.concat(found) if found else None,
@@ -189,7 +223,7 @@ class Dealt:
         answers = [rows for number in numbers if (rows := self._answers.take(number)) is not None]
         known = pl.concat(answers) if answers else pl.DataFrame(schema={"id": pl.String, "partner_response": pl.String})
         whole = pl.concat(halves).join(known, on="id", how="left")
-        return Told(_put_together([(PAIRS, _told(whole, FEEDBACK[PAIRS], "conversation_context"))]))
+        return _put_together([_told(whole, PAIRS, False, self._masks)])
 
 
 def _grouped_days(lake: Lake) -> Iterator[list[date]]:
@@ -223,18 +257,20 @@ def _answers(errands: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:
     return found.select("id", "number", pl.col("original_response").alias("partner_response"))
 
 
-def _of_feedback(candidates: pl.DataFrame, texts: pl.DataFrame, answers: pl.DataFrame | None) -> Records:
+def _of_feedback(
+    candidates: pl.DataFrame, texts: pl.DataFrame, answers: pl.DataFrame | None, masks: Masks
+) -> "list[_OneFormat]":
     told = []
     for format in [name for name in FEEDBACK if name in candidates["format"].unique()]:
         rows = candidates.filter(pl.col("format") == format).select(*CARRIED).join(texts, on="origin_id")
         if format == PAIRS:
             known = None if answers is None else answers.select("id", "partner_response")
             rows = rows.with_columns(NO_PARTNER) if known is None else rows.join(known, on="id", how="left")
-        told.append((format, _told(rows, FEEDBACK[format], "conversation_context")))
+        told.append(_told(rows, format, False, masks))
     return told
 
 
-def _of_distillation(lake: Lake, candidates: pl.DataFrame, sources: pl.DataFrame) -> Records:
+def _of_distillation(lake: Lake, candidates: pl.DataFrame, sources: pl.DataFrame, masks: Masks) -> "list[_OneFormat]":
     """The texts of distilled examples are merged over the generations again."""
     needed = candidates.select(example_id=pl.col("origin_id").unique())
     texts = merged(lake, sources.join(needed, on="example_id", how="semi"), DISTILLED_TEXTS).select(
@@ -243,18 +279,46 @@ def _of_distillation(lake: Lake, candidates: pl.DataFrame, sources: pl.DataFrame
     told = []
     for format in [name for name in DISTILLATION if name in candidates["format"].unique()]:
         rows = candidates.filter(pl.col("format") == format).select(*CARRIED).join(texts, on="origin_id")
-        told.append((format, _told(rows, DISTILLATION[format], "query_context")))
+        told.append(_told(rows, format, True, masks))
     return told
 
 
-def _told(rows: pl.DataFrame, template: Iterable[pl.Expr], context_column: str) -> pl.DataFrame:
+@dataclass(frozen=True)
+class _OneFormat:
+    """Records of one format and system, and how many items were masked in them."""
+
+    format: str
+    records: pl.DataFrame
+    masked: Counter[str]
+
+
+def _told(rows: pl.DataFrame, format: str, is_distilled: bool, masks: Masks) -> _OneFormat:
+    """Records as they leave: masked, in their templates; content_id tells nothing of numbers of masked items (T4, T8)."""
+    template = (DISTILLATION if is_distilled else FEEDBACK)[format]
+    before, question = ("query_context", "query") if is_distilled else ("conversation_context", "original_query")
+    said = (SAID_BY_TEACHER if is_distilled else SAID)[format]
+    if format == PAIRS and not is_distilled:  # what a pair does not say takes no number (T8)
+        rows = rows.with_columns(pl.when(pl.col("source") == CHOSEN[name]).then(name).alias(name) for name in CHOSEN)
+    found = masked_rows(rows, before, said, masks.kinds, masks.allow)
     origins = pl.concat_list("origin_id", "partner_id").list.drop_nulls().alias("origin_ids")
-    return rows.with_columns(origins).select(*template, context(context_column), *IDENTITY)
+    records = found.rows.with_columns(origins).select(*template, context(before), *IDENTITY)
+    keyed = found.keyed.select(*template, context(before))
+    same = pl.select(pl.int_range(rows.height)).to_series().is_in(found.places.implode())
+    ids = content_ids(format, records.filter(~same))
+    everywhere = pl.Series("content_id", [None], dtype=pl.String).new_from_index(0, rows.height)
+    everywhere = everywhere.scatter((~same).arg_true(), ids)
+    if keyed.height:
+        everywhere = everywhere.scatter(found.places, content_ids(format, keyed))
+    conversations = messages(found.rows, format, before, question, is_distilled)
+    return _OneFormat(format, records.with_columns(everywhere, conversations), found.counts)
 
 
-def _put_together(records: Records) -> Records:
+def _put_together(
+    told: "list[_OneFormat]", halves: pl.DataFrame | None = None, answers: pl.DataFrame | None = None
+) -> Told:
     """Per format one frame, in order of id."""
     by_format: dict[str, list[pl.DataFrame]] = {}
-    for format, rows in records:
-        by_format.setdefault(format, []).append(rows)
-    return [(format, pl.concat(frames).sort("id")) for format, frames in by_format.items()]
+    for one in told:
+        by_format.setdefault(one.format, []).append(one.records)
+    records = [(format, pl.concat(frames).sort("id")) for format, frames in by_format.items()]
+    return Told(records, halves, answers, sum((one.masked for one in told), Counter()))

@@ -13,7 +13,7 @@ import duckdb
 import polars as pl
 
 BLOCK = 1 << 25  # bytes of a file read at once
-PROMPTS_TOGETHER = 20_000
+PROMPTS_TOGETHER = 5_000
 ANSWER_CHARACTERS = 40  # a shorter answer in a context proves nothing
 ANCHOR_CHARACTERS = 80  # of an answer that are looked for first
 TEMPLATE_PROMPTS = 20

@@ -9,6 +9,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import partial
@@ -20,6 +21,7 @@ import polars as pl
 from dagster_project.code_identity import code_identity, pipeline_identity
 from dagster_project.columns.templates import FIELDS, IDENTITY, SPLITS
 from dagster_project.contracts import TABLES
+from dagster_project.engines import reading
 from dagster_project.engines.stored_tables import shaped, without_long_texts
 from dagster_project.engines.workers import in_order
 from dagster_project.lake import parquet
@@ -29,16 +31,24 @@ from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation import source as distillation
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeeks
-from dagster_project.training.content_ids import content_ids
 from dagster_project.training.dataset_card import dataset_card
-from dagster_project.training.examples import ENTRIES, SOURCES, Dealt, Records, Told
+from dagster_project.training.examples import ENTRIES, SOURCES, Dealt, Masks, Records, Told
 from dagster_project.training.format_files import FormatFiles, Part
+from dagster_project.training.kept_traits import DISTILLED, FEEDBACK
+from dagster_project.training.leak_proof import prove
 from dagster_project.training.leaving import candidate_counts, leaving, made_from
+from dagster_project.training.prompts import TABLE as PROMPTS
+from dagster_project.training.prompts import TEMPLATES
 from dagster_project.training.record_figures import SCHEMA, RecordFigures, tally
 from dagster_project.training.record_lines import RunWriter, merge
 
 FORMATS = tuple(FIELDS)
+TRAITS = (FEEDBACK, DISTILLED)
 CANDIDATES_ADD_UP = Claim("candidates_add_up", "candidates = exported + excluded (G3)")
+NOTHING_LEAKS = Claim(
+    "nothing_leaks", "nothing for evaluation is known to the training side, by the files themselves (T3)"
+)
+NO_LEAK = ("training_prompts", "evaluation_prompts", "training_contexts", "template_sentence_prompts")  # merely counted
 
 
 def make_release(run: MillRun) -> list[Made]:
@@ -47,17 +57,18 @@ def make_release(run: MillRun) -> list[Made]:
     A run that makes none leaves those there are, and their sums were right when they were made (T5, G3).
     """
     if not run.makes_release:
-        return [Made(f"train__{format}", True, outcomes=(Outcome(CANDIDATES_ADD_UP, True),)) for format in FORMATS]
+        held = tuple(Outcome(claim, True) for claim in (CANDIDATES_ADD_UP, NOTHING_LEAKS))
+        return [Made(f"train__{format}", True, outcomes=held) for format in FORMATS]
     lake, inputs = run.lake, release_inputs(run)
-    is_current = lake.catalog.inputs.get("release") == inputs
+    is_current, found = lake.catalog.inputs.get("release") == inputs, {}
     if not is_current:
         started = time.process_time()
-        build_release(run)
+        found = build_release(run)["proof"]
         lake.catalog.inputs["release"] = inputs
         run.release_cpu_seconds = time.process_time() - started
     counted, excluded = candidate_counts(run), _excluded_counts(run)
     return [
-        _of_format(run, format, counted.get(format, 0), sum(excluded.get(format, {}).values()), is_current)
+        _of_format(run, format, counted.get(format, 0), sum(excluded.get(format, {}).values()), is_current, found)
         for format in FORMATS
     ]
 
@@ -71,17 +82,25 @@ def release_inputs(run: MillRun) -> str:
         "texts": [lake.versions(table) for table in (ENTRIES, SOURCES, *distillation.DATED)],
         "code": code_identity(__name__),
         "anonymised": lake.catalog.inputs.get("train__anonymised"),
+        "masks": [run.config.mask, run.config.mask_allow],
         "release": partition,
     }
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def _of_format(run: MillRun, format: str, candidates: int, excluded: int, is_current: bool) -> Made:
-    """What became of the candidates of a format (G3)."""
+def _of_format(
+    run: MillRun, format: str, candidates: int, excluded: int, is_current: bool, proof: Mapping[str, int]
+) -> Made:
+    """What became of the candidates of a format (G3); and what the proof found, which is about all formats together."""
     table, partition = f"train__{format}", f"release_date={run.release_date}/"
     exported = sum(file.rows for name, file in run.lake.partitions(table).items() if name.startswith(partition))
     sums = {"candidates": candidates, "exported": exported, "excluded": excluded}
-    return Made(table, is_current, sums, (Outcome(CANDIDATES_ADD_UP, candidates == exported + excluded, sums),))
+    leaks = {name: count for name, count in proof.items() if count and name not in NO_LEAK}
+    outcomes = (
+        Outcome(CANDIDATES_ADD_UP, candidates == exported + excluded, sums),
+        Outcome(NOTHING_LEAKS, not leaks, leaks),
+    )
+    return Made(table, is_current, sums, outcomes)
 
 
 def build_release(run: MillRun) -> dict[str, Any]:
@@ -98,9 +117,11 @@ def build_release(run: MillRun) -> dict[str, Any]:
         path.mkdir(parents=True)
     figures = RecordFigures()
     writers = {format: FormatFiles(run.lake, format, expected) for format in FORMATS}
-    dealt = Dealt(run.lake, spool, leaving(run))
+    dealt = Dealt(run.lake, spool, leaving(run), Masks(run.config.mask, run.config.mask_allow))
+    masked: Counter[str] = Counter()
 
     def note(encoded: "_Encoded") -> None:
+        masked.update(encoded.told.masked)
         for format, rows in encoded.tallies:
             writers[format].check.add(rows)
             run.report(f"train__{format}", rows.height)
@@ -126,6 +147,7 @@ def build_release(run: MillRun) -> dict[str, Any]:
         for writer in writers.values():
             writer.check.finish()
     files = _write_lines(writers, folder, f"{run.release_date:%Y%m%d}", workers)
+    proof = prove(folder, spool, _template_sentences(run), run.config.memory_limit_mb)
     anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of, run.config.anonymity_k)
     files |= write_files(anonymised, folder)
     shutil.rmtree(spool, ignore_errors=True)
@@ -138,6 +160,11 @@ def build_release(run: MillRun) -> dict[str, Any]:
         "exported": figures.exported(),
         "figures": figures.by_format(),
         "excluded": _excluded_counts(run),
+        "masked": {kind: masked[kind] for kind in run.config.mask},
+        "split_by": run.config.split_by,
+        "moved": _moved(run),
+        "proof": proof.counts(),
+        "unread_contexts": _unread_contexts(run),
         "anonymised": anonymised.summary(),
         "rights": {"licence": run.config.licence, "consent": run.config.consent},
     }
@@ -175,7 +202,7 @@ def _encoded(name: ReleaseName, path: Path, told: Callable[[], Told]) -> _Encode
     with RunWriter(path) as lines:
         for format, records in found.records:
             table = f"train__{format}"
-            rows = shaped(table, records.with_columns(content_ids(format, records), *of_release))
+            rows = shaped(table, records.with_columns(*of_release))
             figures.append(tally(format, rows))
             tallies.append((format, without_long_texts(TABLES[table], rows)))
             for (split,), part in rows.partition_by("split", as_dict=True, maintain_order=True).items():
@@ -211,6 +238,23 @@ def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:
     for format, reason, rows in counts.iter_rows():
         excluded.setdefault(format, {})[reason] = rows
     return excluded
+
+
+def _template_sentences(run: MillRun) -> list[str]:
+    return reading.columns(run.lake, TEMPLATES, "sentence")["sentence"].to_list()
+
+
+def _moved(run: MillRun) -> int:
+    """Prompts that their own hash means for evaluation, and that are in train for those they belong together with (T3)."""
+    prompts = reading.columns(run.lake, PROMPTS, "own_split", "split")
+    return prompts.filter(pl.col("own_split") != "train", pl.col("split") == "train").height
+
+
+def _unread_contexts(run: MillRun) -> int:
+    return sum(
+        reading.columns(run.lake, table, "is_context_parsed").select((~pl.col("is_context_parsed")).sum()).item()
+        for table in TRAITS
+    )
 
 
 def standing_release(run: MillRun, new: ReleaseName | None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
--- One candidate that does not leave because of others: outvoted or in conflict with its reverse (F13), or a duplicate of a heavier one (T2).
+-- One candidate that does not leave because of the votes of others: outvoted, or in conflict with its reverse (F13).
 -- grain: id
 -- inputs: core__feedback_candidates, core__distillation_candidates, core__pair_votes, core__linked_feedback as core__feedback_keys
 -- params: none
@@ -93,31 +93,6 @@ won as (
     ) = 1
 ),
 
-leaving as (
-    select id, format, thread_key, side_a, side_b, quality_weight, occurred_at
-    from remaining
-    where late_reason is null
-),
-
-repeated as (
-    select format, thread_key, side_a, side_b
-    from leaving
-    group by format, thread_key, side_a, side_b
-    having count(*) > 1
-),
-
--- of exact duplicates the heaviest survives, then the newest, then the smallest id
-ranked as (
-    select
-        leaving.id,
-        first_value(leaving.id) over (
-            partition by leaving.format, leaving.thread_key, leaving.side_a, leaving.side_b
-            order by leaving.quality_weight desc, leaving.occurred_at desc, leaving.id
-        ) as surviving_id
-    from leaving
-    semi join repeated using (format, thread_key, side_a, side_b)
-),
-
 rivals as (
     select id, 'conflicting' as reason, null::varchar as duplicate_of
     from conflicting
@@ -127,12 +102,6 @@ rivals as (
     select outvoted.id, 'outvoted', won.winner_id
     from outvoted
     left join won on outvoted.id = won.id
-
-    union all
-
-    select id, 'duplicate', surviving_id
-    from ranked
-    where id <> surviving_id
 )
 
 select id, reason, duplicate_of

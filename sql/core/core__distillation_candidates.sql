@@ -1,11 +1,11 @@
 -- One distilled example as a candidate for a training set, and what speaks against it (T1, D7). Rivals come next.
 -- grain: id
 -- inputs: core__distillation, core__condemned_answers
--- params: min_weight, low_tier, synthetic_pairs
+-- params: none
 
 with examples as (
     select
-        example_id, origin, event_date, occurred_at, prompt_key, split, thread_key, answer_hash, attempt_hash, domain,
+        example_id, origin, event_date, occurred_at, prompt_key, thread_key, answer_hash, attempt_hash, domain,
         quality_flags, quality_weight, review_status, is_own_review, is_ready, training_format, feedback_verdict,
         has_query, has_answer, has_attempt, is_hardly_changed, is_unseen_attempt, is_failed
     from core__distillation
@@ -23,14 +23,13 @@ proposed as (
     where has_attempt and training_format <> 'preference'
 ),
 
--- side_a and side_b are what T2 compares beside prompt and context; F5: validation and test take every tier
+-- side_a and side_b are what T2 compares beside prompt and context
 judged as (
     select
         proposed.*,
         if(origin = 'synthetic_pair', 'synthetic_pair', 'distillation_' || format) as source,
         core__condemned_answers.answer_hash is not null as is_condemned,
-        format in ('preference', 'correction') as has_two_sides,
-        split = 'train' and is_low(quality_weight) as is_low_training
+        format in ('preference', 'correction') as has_two_sides
     from proposed
     left join core__condemned_answers
         on proposed.thread_key = core__condemned_answers.thread_key
@@ -59,8 +58,6 @@ select
         when has_two_sides and attempt_hash = answer_hash then 'no_contrast'
         when format = 'preference' and source <> 'synthetic_pair' and is_hardly_changed then 'tie'
         when format in ('instruction', 'cot', 'preference') and is_unseen_attempt then 'unseen_attempt'
-        when quality_weight < $min_weight or (is_low_training and $low_tier = 'exclude') then 'low_weight'
-        when source = 'synthetic_pair' and not $synthetic_pairs then 'recipe'
     end as late_reason,
     quality_weight,
     quality_weight as base_weight,
@@ -69,7 +66,6 @@ select
     null::varchar as error_type,
     null::boolean as label,
     prompt_key,
-    if(is_low_training and $low_tier = 'augmentation', 'augmentation', split) as split,
     thread_key,
     answer_hash as side_a,
     if(has_two_sides, coalesce(attempt_hash, 0), 0) as side_b

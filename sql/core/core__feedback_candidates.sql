@@ -1,13 +1,13 @@
 -- One feedback row as a candidate for a training set, as it sees itself: for what format, and what speaks against it (T1). Rivals come next.
 -- grain: id
 -- inputs: core__feedback, core__rating_partners, core__condemned_answers, core__reviews
--- params: min_weight, low_tier, review_corrections
+-- params: review_corrections
 
 -- every step is read once: DuckDB would put down a step that two others read, with all its columns (3 s for a million rows)
 with active as (
     select
         feedback_id, event_date, occurred_at, effective_type, sentiment, is_contested, quality_weight, base_weight, domain,
-        error_type, correction_type, has_query, has_answer, prompt_key, split, thread_key, answer_hash, correction_hash,
+        error_type, correction_type, has_query, has_answer, prompt_key, thread_key, answer_hash, correction_hash,
         preferred_hash, record_hash, is_fragment, is_respaced, loose_hash, is_unseen_attempt
     from core__feedback
     where status = 'active'
@@ -96,7 +96,6 @@ judged as (
         if(format = 'correction', error_type, null) as error_type,
         if(format = 'unpaired', sentiment = 'positive', null) as label,
         prompt_key,
-        split,
         candidates.thread_key,
         case
             when format = 'correction' then record_hash
@@ -127,15 +126,6 @@ judged as (
     left join core__condemned_answers
         on candidates.thread_key = core__condemned_answers.thread_key
         and candidates.target_hash = core__condemned_answers.answer_hash
-),
-
-tiered as (
-    select
-        *,
-        tier(quality_weight) as tier,
-        -- F5: where the training split would have a low tier, validation and test take every one
-        split = 'train' and is_low(quality_weight) as is_low_training
-    from judged
 )
 
 select
@@ -148,23 +138,21 @@ select
     event_date,
     partner_event_date,
     occurred_at,
-    -- reasons before and after those that look at other candidates (conflicting, outvoted)
+    -- reasons before and after those that look at votes (conflicting, outvoted); what comes then is a release's to say
     early_reason,
     case
         when is_same_answer then 'no_contrast'
         when is_tie then 'tie'
         when is_unseen then 'unseen_attempt'
-        when quality_weight < $min_weight or (is_low_training and $low_tier = 'exclude') then 'low_weight'
     end as late_reason,
     quality_weight,
     base_weight,
-    tier,
+    tier(quality_weight) as tier,
     domain,
     error_type,
     label,
     prompt_key,
-    if(is_low_training and $low_tier = 'augmentation', 'augmentation', split) as split,
     thread_key,
     side_a,
     side_b
-from tiered
+from judged

@@ -372,14 +372,14 @@ def test_the_hash_of_the_rules_stays() -> None:
     """Releases name it: how settings are declared must not change it."""
     file = SourceFile(Path("a.db"), "a.db", options(rating_scale="five", tenant="acme", project="web"))
     other = Config(Path("home"), {"feedback": (file,)}, min_weight=0.5, satisfaction_shares={"feedback": 1.0})
-    assert (Config(Path("home")).rules_hash(), other.rules_hash()) == ("26e38e408eb9ecc4", "fba081651f3b97f0")
+    assert (Config(Path("home")).rules_hash(), other.rules_hash()) == ("ef085954f4a04a1d", "9da79b6631a5b270")
 
 
 def test_every_setting_a_query_binds_is_declared_as_its_parameter() -> None:
-    """And none besides; as_of, the day of the release and what a space is are the run's own."""
+    """And none besides; as_of, the day of the release, its formats and what a space is are the run's own."""
     texts = [path.read_text(encoding="utf-8") for path in SQL_FOLDER.glob("*/*.sql")]
     bound = {name for text in texts for said in re.findall("^-- params: (.*)", text, re.M) for name in said.split(", ")}
-    assert Config(Path("home")).sql_parameters().keys() == bound - {"none", "as_of", "release_date", "spaces"}
+    assert Config(Path("home")).sql_parameters().keys() == bound - {"none", "as_of", "release_date", "format", "spaces"}
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,8 @@ def declared_row(setting: Setting) -> str:
     """A line of the README's table. One only the environment can say stands there with its variable's name."""
     key = setting.name if setting.is_in_file else setting.variable
     default = setting.default if setting.default not in (None, {}, ()) else ""
-    shown = str(default).lower() if isinstance(default, bool) else str(default)
+    shown = ", ".join(default) if isinstance(default, tuple) else str(default)
+    shown = shown.lower() if isinstance(default, bool) else shown
     cells = [f"`{key}`", f"`{shown}`" if shown else "", setting.allowed, setting.sentence]
     return f"| {' | '.join(cells)} |"
 

@@ -36,6 +36,8 @@ RECORD = {
     "split": "train",
     "origin_ids": ["f"],
     "release_date": date(2026, 1, 9),
+    "is_refusal": False,
+    "messages": [{"role": "user", "content": "x"}],
 }
 WRONG: dict[str, list[Any]] = {
     "id": [None],
@@ -134,6 +136,7 @@ def test_small_pieces_are_checked_together(monkeypatch: pytest.MonkeyPatch) -> N
         check.add(piece)
     check.finish()
     assert [rows.height for rows in asked] == [3, 1]
+    assert asked[0]["messages"].to_list() == [[], [], []]
     assert asked[0]["output"].to_list() == ["", "", ""] and asked[0]["id"].to_list() == ["x", "x", "x"]
     check.add(piece.with_columns(output=pl.lit(None, dtype=pl.String)))
     with pytest.raises(GristmillError, match=r"train__instruction does not meet its contract: column 'output'"):

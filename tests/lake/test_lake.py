@@ -168,10 +168,10 @@ def test_a_lake_of_another_format_is_refused_in_one_line(tmp_path: Path) -> None
     """A home of an earlier version: its files would be misread, so the line says what to do; nothing is touched."""
     commit(stage_first(tmp_path))
     catalog = tmp_path / "lake" / "catalog.json"
-    catalog.write_text(catalog.read_text(encoding="utf-8").replace('"format":3', '"format":1'), encoding="utf-8")
+    catalog.write_text(catalog.read_text(encoding="utf-8").replace('"format":4', '"format":1'), encoding="utf-8")
     before = content(tmp_path)
     with pytest.raises(
-        GristmillError, match=r"written by another version \(lake format 1, this one reads 3\).*move .*lake away"
+        GristmillError, match=r"written by another version \(lake format 1, this one reads 4\).*move .*lake away"
     ) as told:
         Lake(tmp_path)
     assert "\n" not in str(told.value)

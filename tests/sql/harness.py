@@ -9,6 +9,7 @@ import polars as pl
 
 from dagster_project.columns.spaces import SPACES
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.train import ROLES
 from dagster_project.engines import queries
 from dagster_project.engines.stored_tables import fit, store, store_days, store_query
 from dagster_project.lake.lake import Lake
@@ -20,6 +21,7 @@ PARAMS = {
     "min_weight": 0.3,
     "low_tier": "augmentation",
     "release_date": date(2026, 1, 31),
+    "format": "instruction",
     "ready_score": 0.7,
     "auto_ready": True,
     "synthetic_pairs": False,
@@ -34,6 +36,7 @@ PLAIN: dict[Any, Any] = {
     pl.Float64: 0.5,
     pl.Boolean: True,
     pl.Date: date(2026, 1, 31),
+    pl.Binary: b"\0" * 160,
 }
 # A thumbs-up by one user on one answer, just before as_of.
 KEYS_ROW = {
@@ -102,7 +105,17 @@ TURN_ROW = {
     "consecutive_rejections": 0,
     "prompt_key": "p1",
 }
+# Texts in which nothing is found.
+TRAITS_ROW: dict[str, Any] = {
+    "origin_id": "f1",
+    "has_items": False,
+    "is_refusal": False,
+    "is_context_parsed": True,
+    **{f"{role}_has_tokens": False for role in ROLES},
+}
 KNOWN_ROWS: dict[str, dict[str, Any]] = {
+    "core__feedback_traits": TRAITS_ROW,
+    "core__distilled_traits": {**TRAITS_ROW, "origin_id": "e1"},
     **dict.fromkeys(("core__feedback_keys", "core__linked_feedback", "core__feedback"), KEYS_ROW),
     **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
     **dict.fromkeys(("core__turn_pairs", "core__turns"), TURN_ROW),

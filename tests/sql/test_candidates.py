@@ -349,12 +349,8 @@ def test_low_tiers(tmp_path: Path, low_tier: str, split: str, weight: float, out
     row = {"split": split, "quality_weight": weight, **POSITIVE}
     example = {"split": split, "quality_weight": weight, "thread_key": 2}
     made = training.tables(tmp_path, [row], [example], low_tier=low_tier)
-    found = {
-        c["late_reason"] or c["split"]
-        for name in (training.FROM_FEEDBACK, training.FROM_DISTILLATION)
-        for c in made[name]
-    }
-    assert found == {outcome}
+    assert {c["reason"] or c["split"] for c in made["core__contenders"]} == {outcome}
+    assert {c["is_distilled"] for c in made["core__contenders"]} == {False, True}
 
 
 def test_the_heaviest_duplicate_survives_then_the_newest(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ CANDIDATE: dict[str, Any] = {
     "quality_weight": 0.9,
     "base_weight": 0.95,
     "tier": "premium",
+    "language": "en",
     "origin_ids": ["f1"],
     "label": True,
     "partner_response": None,
@@ -50,7 +51,18 @@ KEYS = {
     "preference": ["prompt", "chosen", "rejected", "votes_for", "votes_against"],
     "unpaired": ["prompt", "completion", "label"],
 }
-COMMON_KEYS = ["context", "id", "content_id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids"]
+COMMON_KEYS = [
+    "context",
+    "id",
+    "content_id",
+    "source",
+    "quality_weight",
+    "base_weight",
+    "tier",
+    "domain",
+    "language",
+    "origin_ids",
+]
 
 
 def records(format: str, *rows: dict[str, Any]) -> list[dict[str, Any]]:
@@ -101,6 +113,7 @@ def test_the_sample_correction() -> None:
         ("base_weight", 0.95),
         ("tier", "premium"),
         ("domain", "code"),
+        ("language", "en"),
         ("origin_ids", ["f1"]),
     ]
 

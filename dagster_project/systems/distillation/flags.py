@@ -575,10 +575,15 @@ def _lacks_reasoning(rows: pl.DataFrame, prose: pl.Series) -> pl.Series:
     return _where(is_plain, lambda some: ~prose.filter(some).str.contains(_any_of(REASONING)))
 
 
-def _raised_by_words(rows: pl.DataFrame, answers: pl.Series, prose: pl.Series) -> dict[str, pl.Series]:
+def are_refusals(answers: pl.Series) -> pl.Series:
+    """Whether an answer refuses to help."""
     is_short = answers.str.len_chars() < REFUSAL_LENGTH
     openings = answers.filter(is_short).str.head(REFUSAL_OPENING).str.replace_all(_wrappable(_NO_REFUSAL), " ")
-    is_refusal = _where(is_short, lambda _: openings.str.contains(_pattern("refusal", "opening")))
+    return _where(is_short, lambda _: openings.str.contains(_pattern("refusal", "opening")))
+
+
+def _raised_by_words(rows: pl.DataFrame, answers: pl.Series, prose: pl.Series) -> dict[str, pl.Series]:
+    is_refusal = are_refusals(answers)
     is_old_question = rows["query"].fill_null("").str.contains(_pattern("outdated", "query"))
     found = {
         flag: prose.str.contains(_pattern(flag, "prose")) for flag in ("uncertain", "outdated", "hallucination_risk")

@@ -1,6 +1,6 @@
 """The tables of distillation: what comes in, what is derived from it, what is counted."""
 
-from dagster_project.contracts.shared import CANDIDATE, CANDIDATE_OWN, UNCHECKED
+from dagster_project.contracts.shared import CANDIDATE, UNCHECKED
 from dagster_project.contracts.table import Table, by_name
 from dagster_project.systems.distillation.columns import COLUMNS
 
@@ -134,7 +134,6 @@ TABLES = by_name(
         "One distilled example as a candidate for a training set: for what format, and what speaks against it (T1, D7).",
         ("id",),
         CANDIDATE,
-        own=CANDIDATE_OWN,
     ),
     Table(
         "metric__distillation_daily",

@@ -1,7 +1,7 @@
 """The tables of feedback: what comes in, what is derived from it, what is counted."""
 
 from dagster_project.contracts.meaning import count, long_text
-from dagster_project.contracts.shared import CANDIDATE, CANDIDATE_OWN
+from dagster_project.contracts.shared import CANDIDATE
 from dagster_project.contracts.table import Table, by_name
 from dagster_project.systems.feedback.columns import COLUMNS
 
@@ -153,7 +153,6 @@ TABLES = by_name(
         "One feedback row as a candidate for a training set: for what format, and what speaks against it (T1).",
         ("id",),
         CANDIDATE,
-        own=CANDIDATE_OWN,
         is_view=True,
     ),
     Table(
