@@ -16,6 +16,7 @@ run: $(VENV)/.ready
 	@$(BIN)/gristmill run
 
 test: $(VENV)/.ready-dev check test-fast test-slow test-postgres
+	$(BIN)/dagster definitions validate
 	@echo "All passed. What takes too long for every day: make test-oracle (hundreds of generated databases), make bench."
 
 test-fast: $(VENV)/.ready-dev
