@@ -114,7 +114,7 @@ def _shown(value: Any) -> str:
     if value is None or value in ({}, []):
         return "-"
     if isinstance(value, list):
-        return ",".join(entry["name"] for entry in value)
+        return ",".join(entry if isinstance(entry, str) else entry["name"] for entry in value)
     if isinstance(value, Mapping) and all(isinstance(said, Mapping) for said in value.values()):
         return "; ".join(f"{name}: {', '.join(said)}" for name, said in value.items())
     if isinstance(value, Mapping):
