@@ -24,11 +24,12 @@ from tests.oracle.distillation_rows import (
     sort_out,
 )
 from tests.oracle.distillation_texts import FIXED_FLAGS
-from tests.oracle.distillation_training import Candidate, Key, candidates_of, duplicate_groups
-from tests.oracle.release_files import FORMATS, read_release, split_of_record
+from tests.oracle.distillation_training import Candidate, Key, candidates_of, settled
+from tests.oracle.release_files import FORMATS, read_release
 from tests.oracle.test_against_oracle import compare_rows, reasons_match
 
 G5_REASONS = ("wrong_type", "bad_text", "not_finite")
+NAMING = ("duplicate", "near_duplicate", "outvoted")  # reasons that name another candidate
 SIDE_TABLES = (PATTERNS, CORRECTIONS, "review_queue")  # whether source_rows names these is not said
 
 
@@ -211,20 +212,22 @@ def compare_training(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
     candidates = candidates_of(verdict)
     for key in candidates.keys() ^ (left.keys() | out.keys()):
         found.append(f"T1: candidate {key} {'is missing' if key in candidates else 'should not be there'}")
+    judged = settled(verdict, candidates)
     for key, candidate in candidates.items():
         reason = out[key]["reason"] if key in out else None
-        if candidate.reason and reason != candidate.reason:
-            found.append(f"T1: {key} {candidate.source} is out for {reason}, not {candidate.reason}")
-        elif not candidate.reason and reason not in (None, "duplicate"):
-            found.append(f"T1: {key} {candidate.source} is out for {reason}, but should leave")
+        expected = candidate.reason or judged[key].reason
+        if reason != expected:
+            found.append(f"T1: {key} {candidate.source} is out for {reason}, not {expected}")
         if candidate.source and key in out and out[key]["source"] != candidate.source:
             found.append(f"D7: {key} source is {out[key]['source']}, not {candidate.source}")
-        if key in out and (out[key]["duplicate_of"] is not None) != (reason in ("duplicate", "outvoted")):
+        if key in out and (out[key]["duplicate_of"] is not None) != (reason in NAMING):
             found.append(f"T2: {key} is out for {reason} and duplicate_of {out[key]['duplicate_of']}")
         if key in left:
-            found += compare_record(candidate, left[key], verdict.settings.split_key)
-    for group in duplicate_groups(candidates):
-        found += compare_duplicates(group, left, out)
+            found += compare_record(candidate, left[key], judged[key].split if key in judged else "")
+        if key in out and key in judged and judged[key].survivor is not None:
+            survivor = left.get(judged[key].survivor) or out.get(judged[key].survivor)
+            if survivor is None or out[key]["duplicate_of"] != survivor["id"]:
+                found.append(f"T2/T6: {key} names {out[key]['duplicate_of']}, not {judged[key].survivor}")
     for kind in FORMATS:
         lake = {row["id"] for row in outputs.table(f"train__{kind}") if row["release"] == outputs.release.name}
         if lake != {record["id"] for record in records if record["format"] == kind}:
@@ -232,7 +235,7 @@ def compare_training(outputs: Outputs, verdict: oracle.DistillationVerdict) -> l
     return found
 
 
-def compare_record(candidate: Candidate, record: Mapping[str, Any], split_key: str) -> list[str]:
+def compare_record(candidate: Candidate, record: Mapping[str, Any], split: str) -> list[str]:
     expected = {
         **candidate.fields,
         "source": candidate.source,
@@ -242,7 +245,7 @@ def compare_record(candidate: Candidate, record: Mapping[str, Any], split_key: s
         "origin_ids": candidate.origins,
         "context": None if feedback_source.blank(candidate.context) else candidate.context,
         "base_weight": candidate.base_weight,
-        "split": split_of_record(candidate.query, candidate.weight, split_key, "augmentation"),
+        "split": split,
     }
     if candidate.format == "preference":
         expected |= dict(zip(("votes_for", "votes_against"), candidate.votes, strict=True))
@@ -250,21 +253,6 @@ def compare_record(candidate: Candidate, record: Mapping[str, Any], split_key: s
     found = compare_rows("D7/T3/T4", {candidate.key: expected}, {candidate.key: seen})
     if candidate.format == "correction" and record["error_type"] not in (None, *feedback_source.ERROR_TYPES):
         found.append(f"F9: {candidate.key} error_type is {record['error_type']!r}")
-    return found
-
-
-def compare_duplicates(group: list[Candidate], left: Mapping[Key, Any], out: Mapping[Key, Any]) -> list[str]:
-    """T2: the heaviest survives, then the newest, then the smallest id; a pair is as new as its newer row or its own."""
-    alive = [candidate for candidate in group if candidate.key in left]
-    if len(alive) != 1:
-        return [f"T2: of the duplicates {[c.key for c in group]} {len(alive)} left"]
-    ids = {c.key: (left.get(c.key) or out[c.key])["id"] for c in group if c.key in left or c.key in out}
-    order = sorted((c for c in group if c.key in ids), key=lambda c: ids[c.key])
-    best = max(order, key=lambda c: (c.weight, c.at)), max(order, key=lambda c: (c.weight, c.newest))
-    found = [] if alive[0] in best else [f"T2: {alive[0].key} survived, not {best[0].key}"]
-    for candidate in group:
-        if candidate.key in out and out[candidate.key]["duplicate_of"] != ids[alive[0].key]:
-            found.append(f"T2: {candidate.key} duplicate_of is {out[candidate.key]['duplicate_of']}")
     return found
 
 

@@ -1,6 +1,5 @@
 """Training sets over feedback and distillation together: candidates, reasons and records (semantics D7, T1 to T4, M2)."""
 
-from collections import defaultdict
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -9,6 +8,7 @@ from tests.oracle import feedback_training
 from tests.oracle.distillation_oracle import LEAST_CHANGE, DistillationVerdict, Distilled
 from tests.oracle.feedback_rows import Answer, Thread, answer_to, thread_of, tier_of
 from tests.oracle.feedback_source import answer_form, blank
+from tests.oracle.release_rules import Record, Rules, settle
 
 Key = tuple[str, str, str]  # system, format, and the example or the feedback row
 
@@ -72,8 +72,8 @@ def fields_of(distilled: Distilled, kind: str) -> dict[str, Any]:
 
 
 def reason_of(distilled: Distilled, kind: str, sides: tuple[str, str], condemned: set[Answer]) -> str | None:
-    """T1 up to and without `duplicate`: the first that holds."""
-    example, settings = distilled.example, distilled.settings
+    """T1 up to `unseen_attempt`: the first that holds."""
+    example = distilled.example
     is_pair = kind == "preference"
     texts = (example.query, example.response, *(sides if is_pair else ()))
     thread = thread_of(example.query, example.context)
@@ -89,8 +89,6 @@ def reason_of(distilled: Distilled, kind: str, sides: tuple[str, str], condemned
         "no_contrast": kind in ("preference", "correction") and sides[0] == sides[1],
         "tie": is_tie,
         "unseen_attempt": kind != "correction" and distilled.is_unseen_attempt,
-        "low_weight": distilled.weight < settings.min_weight,
-        "recipe": example.is_synthetic and not settings.synthetic_pairs,
     }
     return next((reason for reason, holds in found.items() if holds), None)
 
@@ -158,7 +156,7 @@ def feedback_candidate(found: feedback_training.Candidate) -> Candidate:
 
 
 def candidates_of(verdict: DistillationVerdict) -> dict[Key, Candidate]:
-    """Every candidate of both systems with its reason, up to and without `duplicate`."""
+    """Every candidate of both systems with its reason, up to `unseen_attempt`."""
     found = [feedback_candidate(candidate) for candidate in verdict.feedback.candidates.values()]
     found += [
         distilled_candidate(distilled, kind, verdict.feedback.condemned)
@@ -168,10 +166,38 @@ def candidates_of(verdict: DistillationVerdict) -> dict[Key, Candidate]:
     return {candidate.key: candidate for candidate in found}
 
 
-def duplicate_groups(candidates: dict[Key, Candidate]) -> list[list[Candidate]]:
-    """T2: the groups of which exactly one leaves."""
-    groups = defaultdict(list)
-    for candidate in candidates.values():
-        if candidate.reason is None:
-            groups[candidate.group].append(candidate)
-    return list(groups.values())
+def settled(verdict: DistillationVerdict, candidates: dict[Key, Candidate]) -> dict[Key, Record]:
+    """What a release settles about the candidates that nothing earlier speaks against, over both systems together."""
+    left = {key: candidate for key, candidate in candidates.items() if candidate.reason is None}
+    records = {key: record_of(verdict, candidate) for key, candidate in left.items()}
+    examples = [found.example for found in verdict.examples.values()]
+    queries = [e.query for e in examples if not blank(e.query) and not blank(e.response)]
+    settings = verdict.settings
+    rules = Rules(settings.split_key, settings.min_weight, "augmentation", settings.synthetic_pairs)
+    settle([*records.values()], [*queries, *verdict.feedback.queries], rules)
+    return records
+
+
+def record_of(verdict: DistillationVerdict, candidate: Candidate) -> Record:
+    system, kind, name = candidate.key
+    if system == "feedback":
+        found = feedback_training.record_of(verdict.feedback.candidates[kind, name])
+        found.key = candidate.key
+        return found
+    example = verdict.examples[name].example
+    rejected = example.value("bad_response") if example.is_synthetic else example.attempt
+    answers = (example.response, rejected) if kind in ("preference", "correction") else (example.response,)
+    return Record(
+        key=candidate.key,
+        id=feedback_training.id_of(candidate.source or "", kind, name),
+        format=kind,
+        query=candidate.query,
+        context=candidate.context,
+        said=tuple(answer or "" for answer in answers),
+        others=(),
+        label=None,
+        group=candidate.group,
+        weight=candidate.weight,
+        newest=candidate.newest,
+        is_synthetic=example.is_synthetic,
+    )

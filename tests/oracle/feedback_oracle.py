@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.oracle.feedback_rows import Answer, Feedback, Settings, condemned_answers, contest, derive, give_one_voice
-from tests.oracle.feedback_source import EPOCH, TYPE_WEIGHTS, Responses, Source, known, six, sort_out
-from tests.oracle.feedback_training import Candidate, candidates_of
+from tests.oracle.feedback_source import EPOCH, TYPE_WEIGHTS, Responses, Source, blank, known, six, sort_out
+from tests.oracle.feedback_training import Candidate, candidates_of, record_of
+from tests.oracle.release_rules import Record, Rules, settle
 
 # --- aggregates (F11, F12) --------------------------------------------------------------------------------------------
 
@@ -171,13 +172,22 @@ class Verdict:
         return [i for i in self.feedback.values() if i.active]
 
     @property
-    def duplicates(self) -> dict[tuple[Any, ...], list[Candidate]]:
-        """T2: the groups of candidates of which exactly one leaves."""
-        groups = defaultdict(list)
-        for candidate in self.candidates.values():
-            if candidate.reason is None:
-                groups[candidate.group].append(candidate)
-        return dict(groups)
+    def queries(self) -> list[str]:
+        """The prompts of all candidates with texts, whatever speaks against them (T3)."""
+        return [
+            i["original_query"]
+            for i in self.active
+            if not blank(i["original_query"]) and not blank(i["original_response"])
+        ]
+
+    @property
+    def settled(self) -> dict[tuple[str, str], Record]:
+        """What a release settles about the candidates that nothing earlier speaks against."""
+        left = [c for c in self.candidates.values() if c.reason is None]
+        records = [record_of(candidate) for candidate in left]
+        settings = self.settings
+        settle(records, self.queries, Rules(settings.split_key, settings.min_weight, settings.low_tier))
+        return {candidate.key: record for candidate, record in zip(left, records, strict=True)}
 
 
 def newest_as_of(source: Source, today: date) -> datetime:
@@ -205,7 +215,7 @@ def judge(files: list[Path], as_of: datetime | None, settings: Settings, today: 
         sessions=session_rows(active, source.responses, moment),
         daily={d: daily_row(g) for d, g in days.items()},
         stats=stats_of(active, moment),
-        candidates={c.key: c for c in candidates_of(active, condemned, settings)},
+        candidates={c.key: c for c in candidates_of(active, condemned)},
         condemned=condemned,
         settings=settings,
     )

@@ -1,17 +1,19 @@
 """Training sets from feedback alone: candidates, the reason each does not leave for, votes on pairs (semantics F6, F13, T1).
 
-Reasons are settled one after the other, each among the candidates no earlier one took; duplicates (T2) come last and are
-left to `Verdict.duplicates`.
+Reasons are settled one after the other, each among the candidates no earlier one took; what comes after unseen_attempt is left
+to `release_rules`.
 """
 
+import hashlib
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tests.oracle.feedback_rows import Answer, Feedback, Settings, Thread, answer_to, tier_of
-from tests.oracle.feedback_source import answer_form, blank, epoch_micros, split_of
+from tests.oracle.feedback_rows import Answer, Feedback, Thread, answer_to
+from tests.oracle.feedback_source import answer_form, blank, epoch_micros
+from tests.oracle.release_rules import Record
 from tests.oracle.unseen_texts import is_unseen_attempt
 
 WHOLE_CORRECTIONS = ("full_replacement", "clarification")
@@ -226,15 +228,8 @@ def teaches_unseen_attempt(candidate: Candidate) -> bool:
     return candidate.format in ("instruction", "preference") and is_unseen_attempt(candidate.target)
 
 
-def is_too_light(candidate: Candidate, settings: Settings) -> bool:
-    """F5: below min_weight, or of the low tiers where those are not wanted in the training split."""
-    in_train = split_of(candidate.item["original_query"], settings.split_key) == "train"
-    unwanted = settings.low_tier == "exclude" and in_train and tier_of(candidate.weight) in ("low", "very_low")
-    return candidate.weight < settings.min_weight or unwanted
-
-
-def candidates_of(active: list[Feedback], condemned: set[Answer], settings: Settings) -> list[Candidate]:
-    """T1, up to and without `duplicate`."""
+def candidates_of(active: list[Feedback], condemned: set[Answer]) -> list[Candidate]:
+    """T1, up to `unseen_attempt`."""
     found = proposed(active)
 
     def settle(reason: str, applies: Callable[[Candidate], bool]) -> None:
@@ -254,7 +249,6 @@ def candidates_of(active: list[Feedback], condemned: set[Answer], settings: Sett
     settle("no_contrast", is_same_answer)
     settle("tie", is_tie)
     settle("unseen_attempt", teaches_unseen_attempt)
-    settle("low_weight", lambda c: is_too_light(c, settings))
     return found
 
 
@@ -292,3 +286,35 @@ def vote(pairs: list[Candidate]) -> tuple[Keys, Keys]:
     conflicting |= {c.key for c in rated if (c.thread, c.sides[::-1]) in stated}
     outvoted |= {c.key for c in rated if (c.thread, c.sides[::-1]) in winners}
     return conflicting, outvoted
+
+
+# --- what a release looks at ------------------------------------------------------------------------------------------
+
+
+def id_of(source: str, format: str, *origins: str) -> str:
+    """T1: a hash of format, source and origin ids, which decides between equals; the row's own hash comes first."""
+    said = "|".join((format, source, *origins[1:]))
+    return hashlib.md5(origins[0].encode()).hexdigest()[:16] + hashlib.md5(said.encode()).hexdigest()[:8]
+
+
+def record_of(candidate: Candidate) -> Record:
+    """A candidate that nothing has spoken against yet."""
+    item = candidate.item
+    answers = (candidate.target, candidate.rejected) if candidate.is_pair else (item["original_response"],)
+    notes: tuple[str, ...] = ()
+    if candidate.format == "correction":
+        wrong = item["what_was_wrong"] or ""
+        answers, notes = (f"{wrong}\n\n{item['correction']}", item["original_response"]), (item["correction"],)
+    return Record(
+        key=candidate.key,
+        id=id_of(candidate.source or "", candidate.format, *(row.id for row in (item, candidate.partner) if row)),
+        format=candidate.format,
+        query=item["original_query"],
+        context=item["conversation_context"],
+        said=tuple(answer or "" for answer in answers),
+        others=notes,
+        label=candidate.fields.get("label"),
+        group=candidate.group,
+        weight=candidate.weight,
+        newest=max(item.at, candidate.partner.at) if candidate.partner else item.at,
+    )

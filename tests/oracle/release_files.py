@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tests.oracle.feedback_rows import tier_of
-from tests.oracle.feedback_source import as_loaded, split_of
+from tests.oracle.feedback_source import as_loaded
 
 FORMATS = {
     "instruction": ("instruction", "input", "output"),
@@ -13,7 +12,7 @@ FORMATS = {
     "preference": ("prompt", "chosen", "rejected", "votes_for", "votes_against"),
     "unpaired": ("prompt", "completion", "label"),
 }
-RECORD_END = ("context", "id", "content_id", "source", "quality_weight", "base_weight", "tier", "domain", "origin_ids")
+RECORD_END = tuple("context id content_id source quality_weight base_weight tier domain language origin_ids".split())
 BREAKS = "\u0085\u2028\u2029"  # characters at which some readers end a line
 
 
@@ -37,10 +36,3 @@ def read_release(folder: Path) -> tuple[list[dict[str, Any]], list[str]]:
     if len({record["id"] for record in records}) != len(records):
         found.append("T1: an id is there twice")
     return records, found
-
-
-def split_of_record(query: str, weight: float, split_key: str, low_tier: str) -> str:
-    """F5: low tiers of the training split have a file of their own, unless told otherwise."""
-    split = split_of(query, split_key)
-    is_low = tier_of(weight) in ("low", "very_low")
-    return "augmentation" if split == "train" and is_low and low_tier == "augmentation" else split

@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from tests.oracle import feedback_source
 from tests.oracle import nasty_database as nasty
 from tests.oracle.feedback_rows import tier_of
 from tests.oracle.feedback_training import Candidate
-from tests.oracle.release_files import FORMATS, read_release, split_of_record
+from tests.oracle.release_files import FORMATS, read_release
 from tests.oracle.seeds import seeds
 
 GRISTMILL = Path(sys.executable).parent / "gristmill"
@@ -302,18 +302,22 @@ def compare_training(case: Case, verdict: oracle.Verdict) -> list[str]:
         found.append("G3/T1: a candidate is counted twice")
     for key in verdict.candidates.keys() ^ (left.keys() | out.keys()):
         found.append(f"T1: candidate {key} {'is missing' if key in verdict.candidates else 'should not be there'}")
+    settled = verdict.settled
     for key, candidate in verdict.candidates.items():
         reason = out[key]["reason"] if key in out else None
-        if candidate.reason and reason != candidate.reason:
-            found.append(f"T1: {key} {candidate.source} is out for {reason}, not {candidate.reason}")
-        elif not candidate.reason and reason not in (None, "duplicate"):
-            found.append(f"T1: {key} {candidate.source} is out for {reason}, but should leave")
+        expected = candidate.reason or (settled[key].reason if key in settled else None)
+        if reason != expected:
+            found.append(f"T1: {key} {candidate.source} is out for {reason}, not {expected}")
         if candidate.source and key in out and out[key]["source"] != candidate.source:
             found.append(f"F6: {key} source is {out[key]['source']}, not {candidate.source}")
         if key in left:
-            found += compare_record(candidate, left[key], verdict)
-    for group in verdict.duplicates.values():
-        found += compare_duplicates(group, left, out)
+            found += compare_record(candidate, left[key], settled[key].split if key in settled else "", verdict)
+        if key in out and key in settled and settled[key].survivor is not None:
+            survivor = settled[key].survivor
+            if survivor not in left and survivor not in out:
+                found.append(f"T2/T6: {key} should name {survivor}, which is nowhere")
+            elif out[key]["duplicate_of"] != (left.get(survivor) or out[survivor])["id"]:
+                found.append(f"T2/T6: {key} names {out[key]['duplicate_of']}, not {survivor}")
     ids = {(left.get(key) or out[key])["id"]: c for key, c in verdict.candidates.items() if key in left or key in out}
     for key, row in out.items():
         found += compare_winner(verdict.candidates.get(key), row, ids)
@@ -324,8 +328,8 @@ def compare_training(case: Case, verdict: oracle.Verdict) -> list[str]:
     return found
 
 
-def compare_record(candidate: Candidate, record: dict[str, Any], verdict: oracle.Verdict) -> list[str]:
-    item, settings = candidate.item, verdict.settings
+def compare_record(candidate: Candidate, record: dict[str, Any], split: str, verdict: oracle.Verdict) -> list[str]:
+    item = candidate.item
     context = item["conversation_context"]
     expected = {
         **candidate.fields,
@@ -336,7 +340,7 @@ def compare_record(candidate: Candidate, record: dict[str, Any], verdict: oracle
         "domain": item.domain,
         "origin_ids": candidate.origins,
         "context": None if feedback_source.blank(context) else context,
-        "split": split_of_record(item["original_query"], candidate.weight, settings.split_key, settings.low_tier),
+        "split": split,
     }
     if candidate.is_pair:
         expected |= {"votes_for": candidate.votes_for, "votes_against": candidate.votes_against}
@@ -353,35 +357,15 @@ def compare_record(candidate: Candidate, record: dict[str, Any], verdict: oracle
 def compare_winner(candidate: Candidate | None, row: dict[str, Any], ids: dict[str, Candidate]) -> list[str]:
     """F13: what was outvoted names a pair that says the opposite; only that and a duplicate name another."""
     named = row["duplicate_of"]
-    if row["reason"] == "duplicate" or candidate is None or (named is None and row["reason"] != "outvoted"):
+    if (
+        row["reason"] in ("duplicate", "near_duplicate")
+        or candidate is None
+        or (named is None and row["reason"] != "outvoted")
+    ):
         return []
     winner = ids.get(str(named))
     is_opposite = winner and winner.thread == candidate.thread and winner.sides == candidate.sides[::-1]
     return [] if is_opposite and row["reason"] == "outvoted" else [f"F13: {candidate.key} names {named}"]
-
-
-def compare_duplicates(group: list[Candidate], left: dict[Any, Any], out: dict[Any, Any]) -> list[str]:
-    """T2: the heaviest survives, then the newest, then the smallest id."""
-    alive = [c for c in group if c.key in left]
-    if len(alive) != 1:
-        return [f"T2: of the duplicates {[c.key for c in group]} {len(alive)} left"]
-    ids = {c.key: (left.get(c.key) or out[c.key])["id"] for c in group if c.key in left or c.key in out}
-
-    def best(newest: Callable[[Candidate], datetime]) -> tuple[str, str]:
-        order = sorted(group, key=lambda c: ids[c.key])
-        order.sort(key=lambda c: (c.weight, newest(c)), reverse=True)
-        return order[0].key
-
-    def pair_newest(candidate: Candidate) -> datetime:
-        return max(candidate.item.at, candidate.partner.at) if candidate.partner else candidate.item.at
-
-    found = []
-    if alive[0].key not in (best(lambda c: c.item.at), best(pair_newest)):
-        found.append(f"T2: {alive[0].key} survived, not {best(lambda c: c.item.at)}")
-    for candidate in group:
-        if candidate.key in out and out[candidate.key]["duplicate_of"] != ids[alive[0].key]:
-            found.append(f"T2: {candidate.key} duplicate_of is {out[candidate.key]['duplicate_of']}")
-    return found
 
 
 def differences(case: Case, printed: str) -> list[str]:
@@ -648,9 +632,8 @@ def test_the_present_and_the_past(tmp_path: Path) -> None:
     verdict = past.judge()
     records, found = read_release(release_of(past, verdict))
     left = {key_of(r["format"], r["origin_ids"], verdict): r for r in records}
-    expected = {key: c for key, c in verdict.candidates.items() if c.reason is None}
-    assert not found and left.keys() <= expected.keys(), "T1: a release of the past has records it should not"
-    assert len(left) == len(verdict.duplicates), "T2: a release of the past has one record for each group of duplicates"
+    expected = {key: record.split for key, record in verdict.settled.items() if record.reason is None}
+    assert not found and left.keys() == expected.keys(), "T1: a release of the past has other records than it should"
     for key, record in left.items():
-        found += compare_record(expected[key], record, verdict)
+        found += compare_record(verdict.candidates[key], record, expected[key], verdict)
     assert not found, "\n".join(found[:40])

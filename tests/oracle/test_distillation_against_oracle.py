@@ -20,7 +20,7 @@ from tests.oracle.distillation_comparison import Outputs, differences
 from tests.oracle.distillation_merge import thought_id
 from tests.oracle.distillation_rows import EXAMPLES, RAW, TABLES, THOUGHTS, UNIFIED, SourceRow
 from tests.oracle.distillation_texts import changed_share, fixed_flags
-from tests.oracle.distillation_training import candidates_of, duplicate_groups
+from tests.oracle.distillation_training import candidates_of, settled
 from tests.oracle.seeds import seeds
 
 GRISTMILL = Path(sys.executable).parent / "gristmill"
@@ -134,7 +134,9 @@ def test_the_cases_hold_what_they_promise(tmp_path: Path) -> None:
         candidates = candidates_of(verdict)
         seen.update(c.reason for c in candidates.values() if c.key[0] == "distillation")
         seen.update(c.format for c in candidates.values() if c.key[0] == "distillation" and c.reason is None)
-        seen.update("across" for g in duplicate_groups(candidates) if len({c.key[0] for c in g}) > 1)
+        judged = settled(verdict, candidates)
+        seen.update(record.reason for key, record in judged.items() if key[0] == "distillation")
+        seen.update("across" for key, record in judged.items() if record.survivor and record.survivor[0] != key[0])
         for distilled in verdict.examples.values():
             seen.update((distilled.example.winner.row.table, distilled.feedback_verdict, distilled.review_status))
             seen.update(("many rows",) if len(distilled.example.parts) > 3 else ())
