@@ -25,6 +25,7 @@ core__settlements = python_table("core__settlements", make_settlements, inputs=[
 core__correction_requests = sql_table("core__correction_requests")
 core__safety_queue = sql_table("core__safety_queue")
 core__reactions = sql_table("core__reactions")
+core__answer_refs = sql_table("core__answer_refs")
 core__signals = sql_table("core__signals")
 
 core__turn_pairs = python_table(

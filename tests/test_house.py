@@ -36,6 +36,7 @@ KNOW_DAGSTER = {"orchestration", "assets", "definitions"}
 # Where a rule is about certain systems, or a verb asks one system's own question: these may name them.
 MEETINGS = {
     "cli/evaluate_command": "measures the detector of conversations on labels",
+    "cli/strategies_command": "strategies are those of turns",
     "cli/report_command": "answers as the documents of feedback and reactions do",
     "review/review_files": "approved distilled examples leave as a file (D8)",
     "review/items": "`feedback` is what users said of an item, a name of seed 2's",

@@ -103,6 +103,10 @@ GLOSSARY: dict[str, Meaning] = {
     "signal_id": text("system and key"),
     "kind": word("rating, comment, correction, preference, flag; accepted, rejected; ok, not_ok, neutral"),
     "subject_id": text("what the signal is about"),
+    "answer_ref": text(
+        "the answer it is about: a turn's key, distillation:<example>, or the system's own <system>:<id>; signals of one "
+        "answer share it (N)"
+    ),
     "polarity": one_of(("positive", "negative", "neutral"), "what the signal says (N)"),
     "is_explicit": flag("a person said it; false where it was detected"),
     "weight": fraction("F4 for feedback, else the confidence"),

@@ -49,7 +49,7 @@ ALL = (
         "core__signals",
         "One signal of satisfaction, all systems in one shape (N).",
         ("signal_id",),
-        """signal_id system kind subject_id session_id? user_id? occurred_at polarity is_explicit confidence weight""",
+        """signal_id system kind subject_id answer_ref session_id? user_id? occurred_at polarity is_explicit confidence weight""",
         view="signals",
         is_view=True,
     ),

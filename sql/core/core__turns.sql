@@ -1,6 +1,6 @@
 -- One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).
 -- grain: turn_key
--- inputs: core__turn_pairs, core__turn_references
+-- inputs: core__turn_pairs, core__turn_references, raw_conversations__turns, raw_conversations__turn_index
 -- params: as_of, spaces
 
 with references_back as (
@@ -51,7 +51,7 @@ found_pairs as (
         feedback_confidence, nominal_confidence, confidence_low, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
         source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key, query_source,
         response_source, source_file,
-        message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
+        next_turn_key, message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
     from core__turn_pairs
     left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
     where occurred_at < $as_of
@@ -66,7 +66,7 @@ pairs as (
         if(is_about_another, 0.5, nominal_confidence) as nominal_confidence,
         if(is_about_another, 0, confidence_low) as confidence_low,
         if(is_about_another, null, correction_type) as correction_type,
-        next_turn_id, next_at, similarity,
+        next_turn_key, next_turn_id, next_at, similarity,
         if(is_about_another, 'refers_back', reason) as reason,
         source_status, source_confidence, source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key,
         query_source, response_source, source_file
@@ -88,11 +88,43 @@ scored as (
     left join rejections on pairs.turn_key = rejections.turn_key
 ),
 
+rejecting as (
+    -- one turn may stand in both tables: the newer one's text counts
+    select next_turn_key
+    from scored
+    where feedback_status = 'rejected'
+    group by next_turn_key
+),
+
+newer as (
+    select t.turn_key, t.query
+    from raw_conversations__turns as t
+    semi join rejecting on t.turn_key = rejecting.next_turn_key
+),
+
+older as (
+    select t.turn_key, t.query
+    from raw_conversations__turn_index as t
+    semi join rejecting on t.turn_key = rejecting.next_turn_key
+),
+
+messages as (
+    select rejecting.next_turn_key as message_key, coalesce(newer.query, older.query) as said
+    from rejecting
+    left join newer on rejecting.next_turn_key = newer.turn_key
+    left join older on rejecting.next_turn_key = older.turn_key
+),
+
 ranked as (
     select
-        *,
+        scored.*,
+        if(feedback_status = 'rejected', messages.said, null) as user_said,
+        -- a note is read in a few lines: a paste is cut, and what was said stays one line
+        substr(trim(regexp_replace(messages.said, '\s+', ' ', 'g'), $spaces), 1, 300) as said_in_short,
+        trim(regexp_replace(strategy_summary, '\s+', ' ', 'g'), $spaces) as strategy_in_short,
         0.6 * coalesce(quality_score, 0)::double + 0.4 * feedback_weight::double as exact_ranking
     from scored
+    left join messages on scored.next_turn_key = messages.message_key
 )
 
 select
@@ -111,6 +143,24 @@ select
     correction_type,
     next_turn_id as detected_in_turn,
     next_at as detected_at,
+    user_said,
+    if(
+        feedback_status = 'rejected',
+        '### Previous Response Feedback' || chr(10)
+        || '**Status:** REJECTED' || chr(10)
+        || '**Detected:** ' || next_turn_id || ' detected that ' || turn_id || ' was rejected' || chr(10)
+        || coalesce('**User said:** "' || nullif(said_in_short, '') || '"' || chr(10), '')
+        || coalesce('**Previous strategy:** ' || nullif(strategy_in_short, '') || chr(10), '')
+        || chr(10) || '**Instruction for Planner:**' || chr(10)
+        || '- Do NOT reuse the strategy from ' || turn_id
+        || if(
+            consecutive_rejections >= 2,
+            chr(10) || '- ' || consecutive_rejections::varchar
+            || ' responses in a row were rejected: be more careful, consider asking back',
+            ''
+        ),
+        null
+    ) as planner_note,
     similarity,
     reason,
     source_status,

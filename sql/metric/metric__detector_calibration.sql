@@ -1,54 +1,29 @@
 -- One confidence decile of the detector beside what people said explicitly about the same turns, with Wilson's 95 % interval.
 -- grain: compared_with, confidence_decile
--- inputs: core__turns, core__feedback, core__reactions
+-- inputs: core__turns, core__signals
 -- params: none
 
-with turns as (
-    select turn_key, turn_id, user_id, session_id, prompt_key, occurred_at, feedback_status, feedback_confidence
+with told as (
+    -- of a neutral turn the detector claims nothing
+    select
+        turn_key as answer_ref, feedback_confidence as confidence,
+        if(feedback_status = 'accepted', 'positive', 'negative') as polarity
     from core__turns
-    where session_id is not null
+    where feedback_status in ('rejected', 'accepted')
 ),
 
-rated as (
-    -- a rating is about a turn if it names it, or was given in its session on the same question; the nearest before it counts
-    select
-        f.feedback_id, t.feedback_status, t.feedback_confidence,
-        t.feedback_status = if(f.sentiment = 'positive', 'accepted', 'rejected') as is_right
-    from core__feedback as f
-    inner join turns as t
-        on f.session_id = t.session_id
-        and (f.response_id = t.turn_id or f.prompt_key = t.prompt_key)
-        and (f.user_id = t.user_id or f.user_id is null or t.user_id is null)
-        and f.occurred_at >= t.occurred_at
-    where f.status = 'active' and f.effective_type = 'rating' and f.sentiment in ('positive', 'negative')
-    qualify row_number() over (
-        partition by f.feedback_id order by f.response_id = t.turn_id desc, t.occurred_at desc, t.turn_key
-    ) = 1
-),
-
-reacted as (
-    -- a reaction names its turn; turn ids are unique per user only
-    select
-        r.reaction_id, t.feedback_status, t.feedback_confidence,
-        t.feedback_status = if(r.reaction = 'ok', 'accepted', 'rejected') as is_right
-    from core__reactions as r
-    inner join turns as t
-        on r.conversation_id = t.session_id
-        and r.turn_id = t.turn_id
-        and (r.user_id = t.user_id or r.user_id is null or t.user_id is null)
-    where r.is_active and r.origin = 'user' and r.reaction in ('ok', 'not_ok')
-    qualify row_number() over (partition by r.reaction_id order by r.user_id = t.user_id desc nulls last, t.turn_key) = 1
+said as (
+    select answer_ref, polarity, if(system = 'feedback', 'ratings', 'reactions') as compared_with
+    from core__signals
+    where is_explicit
+        and polarity in ('positive', 'negative')
+        and (kind in ('rating', 'comment') and system = 'feedback' or system = 'reactions')
 ),
 
 judged as (
-    -- of a neutral turn the detector claims nothing
-    select 'ratings' as compared_with, feedback_confidence, is_right
-    from rated
-    where feedback_status <> 'neutral'
-    union all
-    select 'reactions' as compared_with, feedback_confidence, is_right
-    from reacted
-    where feedback_status <> 'neutral'
+    select said.compared_with, told.confidence as feedback_confidence, said.polarity = told.polarity as is_right
+    from said
+    join told on said.answer_ref = told.answer_ref
 ),
 
 deciles as (

@@ -279,7 +279,26 @@ def with_feedback(turns: list[Row], as_of: datetime, threshold: float) -> list[R
         for row in thread:
             in_a_row = in_a_row + 1 if row["feedback_status"] == "rejected" else 0
             row["consecutive_rejections"], row["thread"] = in_a_row, number
+            row["user_said"] = row["after"]["query"] if in_a_row else None
+            row["planner_note"] = planner_note(row) if in_a_row else None
     return turns
+
+
+def planner_note(row: Row) -> str:
+    """C8: seed 1's block, from what is known."""
+    turns = [f"turn_{one['turn_number']:06}" for one in (row, row["after"])]
+    said, strategy = (
+        " ".join(re.split(r"[\t\n\v\f\r ]+", text or "")).strip()
+        for text in (row["user_said"], row["strategy_summary"])
+    )
+    lines = ["### Previous Response Feedback", "**Status:** REJECTED"]
+    lines += [f"**Detected:** {turns[1]} detected that {turns[0]} was rejected"]
+    lines += [f'**User said:** "{said[:300]}"'] if said else []
+    lines += [f"**Previous strategy:** {strategy}"] if strategy else []
+    lines += ["", "**Instruction for Planner:**", f"- Do NOT reuse the strategy from {turns[0]}"]
+    if (n := row["consecutive_rejections"]) >= 2:
+        lines += [f"- {n} responses in a row were rejected: be more careful, consider asking back"]
+    return "\n".join(lines)
 
 
 def elsewhere(threads: Iterable[list[Row]], verdicts: dict[str, Row]) -> dict[str, Row]:
@@ -379,6 +398,7 @@ def signals(turns: Iterable[Row]) -> dict[str, Row]:
             "system": "conversations",
             "kind": row["feedback_status"],
             "subject_id": row["turn_key"],
+            "answer_ref": row["turn_key"],
             "session_id": row["session"],
             "user_id": row["user"],
             "occurred_at": row["after"]["at"],

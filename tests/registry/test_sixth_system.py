@@ -31,25 +31,26 @@ LINES: dict[str, list[tuple[str, str]]] = {
         ("metric__turn_daily = ", 'metric__survey_daily = sql_table("metric__survey_daily")\nmetric__turn_daily = '),
     ],
     "sql/core/core__signals.sql": [
-        ("core__sessions\n-- params", "core__sessions, core__surveys\n-- params"),
+        ("core__answer_refs\n-- params", "core__answer_refs, core__surveys\n-- params"),
         (
-            "from sessions\nwhere verdict is not null\n",
-            """from sessions
-where verdict is not null
-union all
-select
-    'surveys:' || id as signal_id,
-    'surveys' as system,
-    answer as kind,
-    session_id as subject_id,
-    session_id,
-    user_id,
-    occurred_at,
-    case answer when 'yes' then 'positive' when 'no' then 'negative' else 'neutral' end as polarity,
-    true as is_explicit,
-    1.0::double as confidence,
-    1.0::double as weight
-from core__surveys
+            "    from sessions\n    where verdict is not null\n",
+            """    from sessions
+    where verdict is not null
+    union all
+    select
+        'surveys:' || id as signal_id,
+        'surveys' as system,
+        answer as kind,
+        session_id as subject_id,
+        'surveys:' || session_id as own_ref,
+        session_id,
+        user_id,
+        occurred_at,
+        case answer when 'yes' then 'positive' when 'no' then 'negative' else 'neutral' end as polarity,
+        true as is_explicit,
+        1.0::double as confidence,
+        1.0::double as weight
+    from core__surveys
 """,
         ),
     ],

@@ -119,6 +119,7 @@ KNOWN_ROWS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("core__feedback_keys", "core__linked_feedback", "core__feedback"), KEYS_ROW),
     **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
     **dict.fromkeys(("core__turn_pairs", "core__turns"), TURN_ROW),
+    "core__signals": {"system": "feedback", "kind": "rating", "polarity": "positive"},
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sql.harness import AS_OF, run_sql
+from tests.sql.harness import AS_OF, run_one_after_another, run_sql
 
 RAW, LOGS, CORE = "raw_reactions__reactions", "raw_reactions__turn_logs", "core__reactions"
 Row = dict[str, Any]
@@ -328,7 +328,12 @@ def test_calibration_beside_reactions(tmp_path: Path) -> None:
         core(6, reaction="neutral"),
         core(7, inactive_reason="expired"),
     ]
-    found = run_sql(tmp_path, "metric__detector_calibration", {"core__turns": turns, CORE: rows})
+    names = ("core__turn_pairs", "core__turns")
+    told = [turn | {"detected_at": AS_OF} for turn in turns]
+    known = [{name: value for name, value in turn.items() if name != "correction_type"} for turn in turns]
+    inputs = dict(zip(names, (known, told), strict=True)) | {CORE: rows}
+    steps = ("core__answer_refs", "core__signals", "metric__detector_calibration")
+    found = pl.DataFrame(run_one_after_another(tmp_path, steps, inputs)[steps[-1]])
     assert found.select("compared_with", "confidence_decile", "judged_count", "right_count").rows() == [
         ("reactions", 9, 2, 1)
     ]

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.sql.harness import AS_OF, run_sql
+from dagster_project.contracts import TABLES
+from tests.sql.harness import AS_OF, run_one_after_another, run_sql
 
 PAIRS, TURNS, REFERENCES = "core__turn_pairs", "core__turns", "core__turn_references"
 DAY = date(2026, 1, 31)
@@ -209,6 +210,7 @@ def test_turns_that_say_something_are_signals(tmp_path: Path) -> None:
             "signal_id": "conversations:u1/1",
             "kind": "rejected",
             "subject_id": "u1/1",
+            "answer_ref": "u1/1",
             "session_id": "s1",
             "occurred_at": at(3),
             "polarity": "negative",
@@ -220,6 +222,7 @@ def test_turns_that_say_something_are_signals(tmp_path: Path) -> None:
             "signal_id": "conversations:u1/2",
             "kind": "accepted",
             "subject_id": "u1/2",
+            "answer_ref": "u1/2",
             "session_id": None,
             "occurred_at": at(2),
             "polarity": "positive",
@@ -228,6 +231,89 @@ def test_turns_that_say_something_are_signals(tmp_path: Path) -> None:
         },
     ]
     assert [row["signal_id"] for row in found[2:]] == ["feedback:f1"]
+
+
+def refs(folder: Path, inputs: dict[str, Any]) -> dict[str, str]:
+    names = ("core__answer_refs", "core__signals")
+    return {
+        row["signal_id"]: row["answer_ref"] for row in run_one_after_another(folder, names, inputs)["core__signals"]
+    }
+
+
+def test_signals_of_one_answer_share_its_reference(tmp_path: Path) -> None:
+    """N: the turn's key where one is found, else the distilled example's (M1), else the system's own id; never null."""
+    turn = {"turn_key": "u1/1", "turn_id": "turn_000001", "occurred_at": at(9), "prompt_key": "p1"}
+    told = turn | {"feedback_status": "rejected", "detected_at": at(8)}
+    feedback = [
+        {"feedback_id": "f1", "response_id": "turn_000001", "occurred_at": at(5), "prompt_key": "other"},
+        {"feedback_id": "f2", "response_id": "r2", "occurred_at": at(5), "effective_type": "flag", "sentiment": None},
+        {"feedback_id": "f3", "response_id": "e7", "session_id": "s9", "prompt_key": "p9"},
+        {"feedback_id": "f4", "response_id": "r4", "session_id": "s9", "prompt_key": "p9"},
+        {"feedback_id": "f5", "response_id": "turn_000001", "occurred_at": at(5), "status": "superseded"},
+    ]
+    reacted = {"conversation_id": "s1", "user_id": "u1", "is_active": True, "reaction": "ok", "origin": "user"}
+    reactions = [
+        reacted | {"reaction_id": 1, "turn_id": "turn_000001"},
+        reacted | {"reaction_id": 2, "turn_id": "turn_000009"},
+    ]
+    linked = [{"example_id": "e7", "feedback_id": "f3", "found_by": "response"}]
+    inputs = {
+        PAIRS: [turn],
+        TURNS: [told],
+        "core__feedback": feedback,
+        "core__reactions": reactions,
+        "core__example_feedback": linked,
+        "core__sessions": [
+            {"session_id": "w1", "feedback_id": "v1", "rating": "positive", "verdict": None, "submitted_at": at(1)}
+        ],
+    }
+    assert refs(tmp_path, inputs) == {
+        "conversations:u1/1": "u1/1",
+        "feedback:f1": "u1/1",
+        "feedback:f2": "u1/1",
+        "feedback:f3": "distillation:e7",
+        "feedback:f4": "feedback:r4",
+        "reactions:1": "u1/1",
+        "reactions:2": "reactions:s1/turn_000009",
+        "sessions:rating:v1": "sessions:w1",
+    }
+
+
+# --- what a planner reads (C8) ---------------------------------------------------------------------------------------------------
+
+RAW = "raw_conversations__turns"
+
+
+def test_a_rejected_turn_has_the_message_and_seed_1s_note(tmp_path: Path) -> None:
+    """C8: status, where it was detected, what the user said, the strategy, and not to use it again."""
+    rows = [
+        followed(
+            1, "rejected", 0.9, next_turn_id="turn_000002", turn_id="turn_000001", strategy_summary="shop:\n laptops"
+        ),
+        followed(2, "rejected", 0.9, next_turn_id="turn_000003", turn_id="turn_000002"),
+        followed(3, "accepted", 0.9),
+    ]
+    said = [{"turn_key": "u1/2", "query": "No,  I meant\ngaming laptops"}, {"turn_key": "u1/4", "query": "Thanks"}]
+    older = [{"turn_key": "u1/2", "query": "cut"}, {"turn_key": "u1/3", "query": "Still wrong"}]
+    found = run_sql(tmp_path, TURNS, {PAIRS: rows, RAW: said, "raw_conversations__turn_index": older}).to_dicts()
+    assert [row["user_said"] for row in found] == ["No,  I meant\ngaming laptops", "Still wrong", None]
+    assert found[0]["planner_note"] == "\n".join(
+        [
+            "### Previous Response Feedback",
+            "**Status:** REJECTED",
+            "**Detected:** turn_000002 detected that turn_000001 was rejected",
+            '**User said:** "No, I meant gaming laptops"',
+            "**Previous strategy:** shop: laptops",
+            "",
+            "**Instruction for Planner:**",
+            "- Do NOT reuse the strategy from turn_000001",
+        ]
+    )
+    assert "strategy:" not in found[1]["planner_note"]  # what is not known is left out
+    assert found[1]["planner_note"].endswith(
+        "- 2 responses in a row were rejected: be more careful, consider asking back"
+    )
+    assert found[2]["planner_note"] is None
 
 
 # --- machine signals (C6) --------------------------------------------------------------------------------------------------------
@@ -457,7 +543,10 @@ def calibration(folder: Path, turns: list[Row], ratings: list[Row]) -> list[Row]
         {"turn_key": f"u1/{n}", "turn_number": n, "turn_id": f"turn_{n:06}", **row} for n, row in enumerate(turns, 1)
     ]
     ratings = [{"feedback_id": f"f{n}", "occurred_at": at(1), **row} for n, row in enumerate(ratings, 1)]
-    return run_sql(folder, "metric__detector_calibration", {TURNS: turns, "core__feedback": ratings}).to_dicts()
+    pairs_of = [{name: row[name] for name in row if name in TABLES[PAIRS].columns} for row in turns]
+    inputs = {PAIRS: pairs_of, TURNS: [{"detected_at": at(0)} | row for row in turns], "core__feedback": ratings}
+    names = ("core__answer_refs", "core__signals", "metric__detector_calibration")
+    return [dict(row) for row in run_one_after_another(folder, names, inputs)[names[-1]]]
 
 
 def wilson(right: int, judged: int) -> tuple[float, float]:

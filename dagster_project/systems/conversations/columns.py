@@ -63,6 +63,10 @@ COLUMNS: dict[str, Meaning] = {
     ),
     "detected_in_turn": text("turn_id of the message that tells (seed 1)"),
     "detected_at": moment("when that message came (seed 1)"),
+    "user_said": long_text("of a rejected turn: the message that rejected it (C8)"),
+    "planner_note": long_text(
+        "of a rejected turn: seed 1's block for section 2 of a plan; what is not known is left out (C8)"
+    ),
     "source_status": word("the source's own status, rejected, accepted or neutral; null where it has none (C3)"),
     "source_correction_type": one_of(
         TURN_CORRECTIONS, "the source's own, mapped onto ours; only metadata.json has it (C3)"

@@ -11,8 +11,8 @@ from dagster_project.systems.conversations.source import DATED
 
 SHOWN = tuple(
     """
-    turn_key turn_id user_id session_id occurred_at feedback_status feedback_confidence correction_type
-    reason detected_in_turn detected_at similarity source_status validation_outcome quality_score
+    turn_key turn_id user_id session_id occurred_at feedback_status feedback_confidence nominal_confidence correction_type
+    user_said planner_note reason detected_in_turn detected_at similarity source_status validation_outcome quality_score
     satisfaction_score ranking_score is_reusable consecutive_rejections
 """.split()
 )

@@ -49,11 +49,19 @@ TABLES = by_name(
         is_by_day=True,
     ),
     Table(
+        "core__answer_refs",
+        "One active feedback row or reaction that is about a turn or a distilled example: the answer it is about (N, M1).",
+        ("signal_id",),
+        "signal_id turn_key? answer_ref",
+        empty_without=("core__turn_pairs", "core__example_feedback"),
+    ),
+    Table(
         "core__turns",
         "One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).",
         ("turn_key",),
         """turn_key user_id? turn_number turn_id session_id? thread_id occurred_at event_date feedback_status
-        feedback_confidence nominal_confidence confidence_low correction_type? detected_in_turn? detected_at? similarity? reason
+        feedback_confidence nominal_confidence confidence_low correction_type? detected_in_turn? detected_at? user_said?
+        planner_note? similarity? reason
         source_status? source_confidence? source_correction_type? is_disputed? satisfaction_score? ranking_score is_reusable
         consecutive_rejections validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
         source_file""",

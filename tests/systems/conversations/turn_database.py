@@ -149,6 +149,7 @@ class Derived:
 
 
 QUERIES = (
+    "core__answer_refs",
     "core__turns",
     "core__strategies",
     "core__machine_signals",

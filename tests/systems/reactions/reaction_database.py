@@ -209,7 +209,7 @@ class Derived:
         return {row["key"]: sorted(row["reasons"]) for row in self.tables["quarantine__rows"]}
 
 
-QUERIES = ("core__reactions", "core__signals", "metric__reaction_daily")
+QUERIES = ("core__reactions", "core__answer_refs", "core__signals", "metric__reaction_daily")
 CHECK = "metric__reaction_daily__adds_up"
 STORED = (*DATED, "quarantine__rows", *QUERIES)
 
