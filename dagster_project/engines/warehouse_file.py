@@ -17,6 +17,7 @@ import duckdb
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.columns import GLOSSARY
 from dagster_project.engines import queries
+from dagster_project.engines.shown_texts import shown_query
 from dagster_project.lake.damage import is_whole
 from dagster_project.lake.lake import WAREHOUSE, Lake
 from dagster_project.lake.parquet import as_pattern
@@ -152,14 +153,14 @@ def _add_table(connection: duckdb.DuckDBPyConnection, lake: Lake, snapshot: Path
         kind = "table"
         connection.execute(f"create table {name} ({TABLES[name].duckdb_columns})")
     else:
-        relation = connection.read_parquet(files, hive_partitioning=False)
         is_in_file = name.startswith("metric__") or TABLES[name].is_in_warehouse
         if is_in_file and lake.rows(name) <= MOST_ROWS_IN_FILE:
             kind = "table"
-            relation.create(name)
+            listed = ", ".join(f"'{_quoted(file)}'" for file in files)
+            connection.execute(f"create table {name} as {shown_query(lake, name, f'[{listed}]', snapshot)}")
         else:
             globs = f"'{_quoted(as_pattern(snapshot / name))}/**/*.parquet'"
-            connection.execute(f"create view {name} as select * from read_parquet({globs}, hive_partitioning = false)")
+            connection.execute(f"create view {name} as {shown_query(lake, name, globs, snapshot)}")
     _comment_table(connection, kind, name)
 
 

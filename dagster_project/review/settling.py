@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.content_hashes import shown
 from dagster_project.columns.printable import cut, one_line, printable
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import Lake
@@ -35,7 +36,19 @@ def waiting(lake: Lake, queue: str) -> list[Row]:
     """What is open, in the order of the queue; what was settled since the newest run is gone already."""
     settled = Decisions(lake.home).settled()["feedback_id"].implode()
     rows = scan(lake, QUEUES[queue]).filter(~pl.col("feedback_id").is_in(settled)).sort("rank")
-    return [{"status": "open", **row} for row in rows.collect().iter_rows(named=True)]
+    found = rows.collect()
+    found = _comments_shown(shown(found, *(name for name in TEXTS if name in found.columns)))
+    return [{"status": "open", **row} for row in found.iter_rows(named=True)]
+
+
+def _comments_shown(rows: pl.DataFrame) -> pl.DataFrame:
+    """A list in every row of the correction requests; flags have none."""
+    if "comments" not in rows.columns:
+        return rows
+    each = shown(rows.select("feedback_id", "comments").explode("comments"), "comments")
+    said = each.group_by("feedback_id", maintain_order=True).agg(pl.col("comments").drop_nulls())
+    told = rows.drop("comments").join(said, on="feedback_id", how="left", maintain_order="left")
+    return told.with_columns(pl.coalesce("comments", pl.lit([], dtype=pl.List(pl.String))))
 
 
 def settled(lake: Lake, queue: str) -> list[Row]:
@@ -47,7 +60,7 @@ def settled(lake: Lake, queue: str) -> list[Row]:
     if facts.is_empty():
         return []
     texts = scan(lake, ENTRIES, facts["event_date"].unique()).filter(is_wanted).select("feedback_id", *TEXTS).collect()
-    found = facts.drop("event_date").join(done, on="feedback_id").join(texts, on="feedback_id")
+    found = shown(facts.drop("event_date").join(done, on="feedback_id").join(texts, on="feedback_id"), *TEXTS)
     latest_first = found.sort("settled_at", "feedback_id", descending=[True, False])
     return [{"status": "settled", **row} for row in latest_first.iter_rows(named=True)]
 

@@ -1,9 +1,12 @@
-"""The texts of what is reviewed, from a lake: for many items at once, only from the files of the days they are from."""
+"""The texts of what is reviewed, from a lake: for many items at once, only from the files of the days they are from. As people
+see them: secrets and personal data are masked (T8).
+"""
 
 from collections.abc import Iterable
 
 import polars as pl
 
+from dagster_project.columns.content_hashes import JUDGED, shown
 from dagster_project.columns.text_keys import has_text
 from dagster_project.engines import reading
 from dagster_project.lake.lake import Lake
@@ -29,7 +32,7 @@ def example_texts(lake: Lake, examples: pl.DataFrame) -> pl.DataFrame:
                 id="example_id", query="query", context="query_context", attempt="attempt", answer="claude_response"
             )
         )
-    return pl.concat(found)
+    return shown(pl.concat(found), *JUDGED, "context")
 
 
 def correction_texts(lake: Lake, corrections: pl.DataFrame) -> pl.DataFrame:
@@ -38,7 +41,7 @@ def correction_texts(lake: Lake, corrections: pl.DataFrame) -> pl.DataFrame:
         return pl.DataFrame(schema=TEXTS)
     rows = scan(lake, ENTRIES, corrections["event_date"].unique())
     ids = corrections["item_id"].implode()
-    return (
+    texts = (
         rows.filter(pl.col("feedback_id").is_in(ids))
         .select(
             id="feedback_id",
@@ -49,6 +52,7 @@ def correction_texts(lake: Lake, corrections: pl.DataFrame) -> pl.DataFrame:
         )
         .collect()
     )
+    return shown(texts, *JUDGED, "context")
 
 
 def texts_of_judged_corrections(lake: Lake, ids: pl.Series) -> pl.DataFrame:

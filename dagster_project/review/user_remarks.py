@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from dagster_project.columns.content_hashes import shown
 from dagster_project.columns.spaces import SPACES
 from dagster_project.lake.lake import Lake
 from dagster_project.review.texts import ENTRIES, scan
@@ -25,7 +26,8 @@ def remarks_on_examples(lake: Lake, ids: pl.Series) -> pl.DataFrame:
     voices = feedback_about(lake, ids.to_list(), VOICE).rename({"example_id": "id"})
     has_more = pl.col("effective_type") != "rating"
     written = _written(lake, voices.filter(has_more))
-    lines = voices.join(written, on="feedback_id", how="left").with_columns(in_words().alias("line"))
+    told = shown(voices.join(written, on="feedback_id", how="left"), "comment")
+    lines = told.with_columns(in_words().alias("line"))
     newest_first = lines.sort("occurred_at", "feedback_id", descending=[True, False])
     return (
         newest_first.group_by("id", maintain_order=True)
@@ -49,7 +51,7 @@ def remarks_on_corrections(lake: Lake, corrections: pl.DataFrame) -> pl.DataFram
 def _written(lake: Lake, voices: pl.DataFrame) -> pl.DataFrame:
     """What the authors of feedback rows (feedback_id, event_date) wrote."""
     rows = scan(lake, ENTRIES, voices["event_date"].unique()).select(WRITTEN)
-    return rows.filter(pl.col("feedback_id").is_in(voices["feedback_id"].implode())).collect()
+    return shown(rows.filter(pl.col("feedback_id").is_in(voices["feedback_id"].implode())).collect(), *WRITTEN[1:])
 
 
 def in_words() -> pl.Expr:

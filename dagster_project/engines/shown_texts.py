@@ -1,0 +1,126 @@
+"""What readers of the warehouse see of long texts: secrets and personal data masked (T8), while the lake's own tables keep them.
+
+Few rows hold an item, so a table is not written a second time: what is kept beside it are the rows that have one, with the texts
+that are shown instead, by the file they lie in and their place in it. The warehouse's view of a table puts both together. A file
+is searched once, and again when it, the rules or the settings changed.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import polars as pl
+import pyarrow.parquet as pq
+
+from dagster_project.columns.masking import masked
+from dagster_project.contracts import TABLES
+from dagster_project.contracts.layout import FileLayout
+from dagster_project.engines.workers import in_order
+from dagster_project.lake import parquet
+from dagster_project.lake.lake import PART, Lake
+
+TABLE = "warehouse__masked"  # a partition for each table of the lake that has any
+MASKED_ALREADY = "train__"  # what leaves was masked as a record
+PLACE = {"in_file": pl.String, "in_place": pl.Int64}
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Which kinds of items are masked, what is none of any, and the identity of the code that finds them (G12)."""
+
+    kinds: Sequence[str]
+    allow: Sequence[str]
+    code: str
+
+    @property
+    def identity(self) -> str:
+        return f"{self.code} {','.join(self.kinds)} {','.join(self.allow)}"
+
+
+def masked_columns(table: str) -> list[str]:
+    """The columns whose texts are shown masked: none of a table that was masked before it was made, or that is a query."""
+    if table.startswith(MASKED_ALREADY) or TABLES[table].is_view:
+        return []
+    return [name for name, meaning in TABLES[table].meanings.items() if meaning.is_long_text]
+
+
+def keep_masked_texts(lake: Lake, masks: Masks, workers: int) -> None:
+    """Search what changed since it was searched last; what is gone from a table goes here, too."""
+    for table in TABLES:
+        if columns := masked_columns(table):
+            _keep_table(lake, table, columns, masks, workers)
+
+
+def _keep_table(lake: Lake, table: str, columns: list[str], masks: Masks, workers: int) -> None:
+    key = f"{TABLE}/{table}/"
+    wanted = {f"{key}{name}": f"{masks.identity} {file.version}" for name, file in lake.partitions(table).items()}
+    held = lake.partitions(TABLE).get(f"of={table}")
+    own = f"{TABLE}/{table}"
+    known = {name: told for name, told in lake.catalog.inputs.items() if name.startswith(key)}
+    if lake.catalog.inputs.get(own) != str(held.rows if held else 0):
+        known = {}  # never looked at, or what was found is gone
+    if known == wanted:
+        return
+    stale = [name.removeprefix(key) for name, told in wanted.items() if known.get(name) != told]
+    old = {*stale, *(name.removeprefix(key) for name in known.keys() - wanted.keys())}
+    work = partial(_found, lake, table, columns, masks)
+    found = [pl.DataFrame(schema=_schema(columns)), *in_order(work, stale, workers)]
+    if held and known:
+        kept = parquet.read(lake.path(TABLE, f"of={table}"))
+        found.append(kept.select(*_schema(columns)).filter(~pl.col("in_file").is_in(sorted(old))))
+    rows = pl.concat(found).sort(*PLACE)
+    if rows.height:
+        arrow = rows.to_arrow(compat_level=pl.CompatLevel.oldest())
+        layout = FileLayout(arrow.schema, ["in_file"], [*PLACE], dict.fromkeys(arrow.schema.names, "zstd"))
+        with lake.replacing(TABLE, f"of={table}", layout) as writer:
+            writer.write(arrow)
+    else:
+        lake.drop(TABLE, f"of={table}")
+    others = {name: told for name, told in lake.catalog.inputs.items() if not name.startswith(key)}
+    lake.catalog.inputs = others | wanted | {own: str(rows.height)}
+
+
+def _schema(columns: Iterable[str]) -> pl.Schema:
+    return pl.Schema({**PLACE, **dict.fromkeys(columns, pl.String)})
+
+
+def _found(lake: Lake, table: str, columns: list[str], masks: Masks, partition: str) -> pl.DataFrame:
+    """The rows of one file that have an item; a text that has none is null."""
+    found = [pl.DataFrame(schema=_schema(columns))]
+    with pq.ParquetFile(lake.path(table, partition)) as file:
+        start = 0
+        for number in range(file.num_row_groups):
+            rows = pl.DataFrame(pl.from_arrow(file.read_row_group(number, columns)))
+            shown, _ = masked(rows, columns, masks.kinds, masks.allow)
+            is_other = [pl.when(shown[name].ne_missing(rows[name])).then(shown[name]).alias(name) for name in columns]
+            place = pl.int_range(start, start + rows.height, dtype=pl.Int64, eager=True).alias("in_place")
+            told = pl.select(pl.lit(partition).alias("in_file"), place, *is_other)
+            found.append(told.filter(pl.any_horizontal(pl.col(columns).is_not_null())))
+            start += rows.height
+    return pl.concat(found)
+
+
+def shown_query(lake: Lake, table: str, files: str, folder: Path) -> str:
+    """The rows of a table, which lie in `files`, as readers see them; `folder` is the lake or a snapshot of it."""
+    if f"of={table}" not in lake.partitions(TABLE):
+        return f"select * from read_parquet({files}, hive_partitioning = false)"
+    columns = masked_columns(table)
+    shown = ", ".join(f'coalesce(shown."{name}", kept."{name}") as "{name}"' for name in columns)
+    masked_file = parquet.as_pattern(folder / TABLE / f"of={table}" / PART).replace("'", "''")
+    partitions = [*lake.partitions(table)]
+    plain, same = "file_row_number", "kept.file_row_number = shown.in_place"
+    if partitions != [""]:
+        if all(partition.startswith("event_date=") for partition in partitions):
+            day = "try_cast(replace(shown.in_file, 'event_date=', '') as date)"
+            same += f" and kept.event_date is not distinct from {day}"
+        else:
+            plain += ", filename"
+            where = f"{folder / table}/".replace("'", "''")
+            same += f" and kept.filename = '{where}' || shown.in_file || '/{PART}'"
+    options = "hive_partitioning = false, file_row_number = true" + (", filename = true" if "filename" in plain else "")
+    return (
+        f"select kept.* exclude ({plain}) replace ({shown})"
+        f" from read_parquet({files}, {options}) as kept"
+        f" left join read_parquet('{masked_file}', hive_partitioning = false) as shown on {same}"
+    )
