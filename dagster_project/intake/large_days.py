@@ -17,7 +17,7 @@ import pyarrow as pa
 from dagster_project.contracts.source_table import TableSpec
 from dagster_project.engines.stored_tables import WrittenFile, fit, writer
 from dagster_project.engines.workers import in_order
-from dagster_project.intake.day_buffer import GROUP_ROWS, LargeDay
+from dagster_project.intake.day_buffer import PIECE_ROWS, LargeDay
 from dagster_project.intake.day_reading import DatedTable, JudgedDays, lost_rows, sampled
 from dagster_project.intake.quarantine import split
 from dagster_project.intake.relations import content_columns, resolve_copies
@@ -124,7 +124,7 @@ def _write(
     partition = f"event_date={day}"
     with ExitStack() as stack:
         writers = {name: stack.enter_context(writer(lake, name, partition)) for name in made}
-        for tables in in_order(stretch, kept.iter_slices(GROUP_ROWS), workers, check):
+        for tables in in_order(stretch, kept.iter_slices(PIECE_ROWS), workers, check):
             for name, rows in tables.items():
                 writers[name].write(rows)
     return [WrittenFile(name, partition, file.path, file.rows) for name, file in writers.items()]

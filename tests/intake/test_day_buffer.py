@@ -112,7 +112,7 @@ def test_nothing_at_all(tmp_path: Path) -> None:
 
 def test_a_large_day_leaves_in_pieces_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Memory is bounded by a group of rows, however many rows a day has; other days do not wait for it."""
-    monkeypatch.setattr(day_buffer, "GROUP_ROWS", 4)
+    monkeypatch.setattr(day_buffer, "PIECE_ROWS", 4)
     monkeypatch.setattr(day_buffer, "LARGE_DAY_ROWS", 5)
     monkeypatch.setattr(day_buffer, "MEMORY_BUDGET_BYTES", 300)
     rows = [(0, key) for key in range(11)]

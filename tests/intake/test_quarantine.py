@@ -172,7 +172,7 @@ def test_small_days_are_checked_together(tmp_path: Path, monkeypatch: pytest.Mon
         refused = quarantined(table, group, {"things.db": files[0]})
     assert (group.kept.height, refused["reasons"].to_list()) == (119, [["out_of_range:id"]])
     assert asked == [120]
-    assert day_buffer.GROUP_ROWS >= 20_000
+    assert day_buffer.GROUP_ROWS >= 50_000
 
 
 # --- the schemas of the five systems ---------------------------------------------------------------------------------
