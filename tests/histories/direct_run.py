@@ -43,19 +43,28 @@ def history() -> dg.DagsterInstance:
     return dg.DagsterInstance.ephemeral()
 
 
+# How many rows a run holds at once decides nothing it makes: whole days together, or a few rows of a day that is called large.
+ROWS_AT_ONCE = {"intake.day_buffer.GROUP_ROWS": 9, "intake.day_buffer.LARGE_DAY_ROWS": 12}
+ROWS_AT_ONCE |= {"intake.day_buffer.PIECE_ROWS": 5, "intake.large_days.PIECE_ROWS": 5}
+
+
 @contextmanager
-def small_batches() -> Iterator[None]:
+def small_batches(few_rows_at_once: bool) -> Iterator[None]:
     """A batch of typed rows comes before every read: of small tables that is most of the work."""
     with pytest.MonkeyPatch.context() as patch:
+        for name, rows in ROWS_AT_ONCE.items() if few_rows_at_once else ():
+            patch.setattr(f"dagster_project.{name}", rows)
         for name in ("BATCH_ROWS", "SCAN_BATCH_ROWS"):
             patch.setattr(f"dagster_project.databases.sqlite.{name}", 64)
         patch.setattr(steps, "is_part_of_a_run", lambda context, mill: False)
         yield
 
 
-def run_directly(config: Config, choice: Choice, ends_before: int | None = None, **more: Any) -> MillRun:
+def run_directly(
+    config: Config, choice: Choice, ends_before: int | None = None, few_rows_at_once: bool = False, **more: Any
+) -> MillRun:
     """One run to its end, as `gristmill run` would make it; or to the step with this number, where it is `Ended`."""
-    with small_batches(), open_run(config, choice, started_by="test", **more) as mill:
+    with small_batches(few_rows_at_once), open_run(config, choice, started_by="test", **more) as mill:
         for number, step in enumerate(steps_in_order()):
             if number == ends_before:
                 raise Ended

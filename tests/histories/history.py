@@ -54,6 +54,7 @@ class History:
         cast = self.plan.choice(CASTS)
         self.owners: list[Owner] = [OWNERS[n](self.folder / "sources", self._chances(f"owner {n}")) for n in cast]
         self.settings: dict[str, str] = {}
+        self.few_rows_at_once = False
         self.hour = 0.0  # as_of is so many days after BASE
         self.number = 0
 
@@ -152,16 +153,24 @@ class History:
             ends = chances.randrange(len(steps_in_order()))
         elif what == "left to itself":
             as_of = None
-        limit = {"GRISTMILL_MEMORY_LIMIT_MB": chances.choice(("300", "1000"))}
         try:
-            mill = self._mill(self.home, Choice(as_of=as_of, **more), limit, ends)
+            mill = self._mill(self.home, Choice(as_of=as_of, **more), self._machine(), ends)
         except Ended:
             return f"as_of {as_of}, ended before step {ends}"
         return f"as_of {mill.as_of:%Y-%m-%d %H:%M} {more or ''}"
 
+    def _machine(self) -> dict[str, str]:
+        """What a run may take of the machine, which decides nothing it makes."""
+        chances = self._chances(f"machine {self.number}")
+        self.few_rows_at_once = chances.random() < 0.4
+        memory, workers = chances.choice(("64", "300", "1000")), chances.choice(("1", "2", "3", "8"))
+        return {"GRISTMILL_MEMORY_LIMIT_MB": memory, "GRISTMILL_WORKERS": workers}
+
     def _mill(self, home: Path, choice: Choice, more: dict[str, str], ends: int | None = None) -> MillRun:
-        mill = run_directly(self.config(home, **more), choice, ends, began=NOW)
-        if home == self.home and choice.full:
+        is_own = home == self.home
+        few = is_own and self.few_rows_at_once
+        mill = run_directly(self.config(home, **more), choice, ends, few, began=NOW)
+        if is_own and choice.full:
             for owner in self.owners:
                 owner.has_hidden_edits = False
         if mill.lake.published.as_of:
@@ -182,7 +191,7 @@ class History:
         fresh = self.folder / "fresh"
         if (self.home / "state").exists():
             shutil.copytree(self.home / "state", fresh / "state")
-        self._mill(fresh, Choice(as_of=as_of), {"GRISTMILL_MEMORY_LIMIT_MB": "400"})
+        self._mill(fresh, Choice(as_of=as_of), {"GRISTMILL_MEMORY_LIMIT_MB": "400", "GRISTMILL_WORKERS": "1"})
         found = differences(self.home, fresh, self._release_date(as_of))
         if not is_full and chances.random() < 0.3:
             self._mill(self.home, Choice(as_of=as_of, full=True), {})
