@@ -21,6 +21,7 @@ BARS = {
     "bytes": Bar("files that differ between 1, 2, 3 and 8 workers", 0, ""),
     "new_day": Bar("one new day among 90, without the release, against the first run", 10.0, " %"),
     "new_day_900": Bar("one new day among 900 against one among 90, without the release", 1.5),
+    "release": Bar("the release against the rest of a first run, CPU", 1.5),
     "again": Bar("second run with nothing new", 0.8, " s CPU"),
     "memory": Bar("peak memory at 1 M rows", 1024, " MB"),
     "memory_4": Bar("peak memory at 4 M rows against 1 M", 1.15),

@@ -43,25 +43,31 @@ def show(results: Results, name: str, cost: Cost, floor: Cost | None = None) -> 
 
 
 def contestants(results: Results, rows: int) -> Cost:
-    """(a) to (d), (d) again, and one new day."""
+    """(a) to (d), (d) again, and one new day. Bars are about (d) without a release, which has one of its own (issue 12)."""
     print(f"\n{rows:,} rows", flush=True)
     source = databases.database(rows)
     databases.read_once(source)
-    home = empty(f"home_{rows}")
-    first = mill(home, source)
-    floor = measure(sys.executable, "-m", "tests.bench.floor", str(source), str(home), str(FOLDER / "floor"))
+    released = empty(f"home_released_{rows}")
+    whole = mill(released, source)
+    floor = measure(sys.executable, "-m", "tests.bench.floor", str(source), str(released), str(FOLDER / "floor"))
     show(results, "(a) floor", floor)
     by_hand = {"(b) plain Python, row by row": "plain", "(c) the obvious pandas script": "with_pandas"}
     costs = {}
     for name, module in by_hand.items():
         costs[module] = measure(sys.executable, "-m", f"tests.bench.{module}", str(source), str(FOLDER / module))
         show(results, name, costs[module], floor)
-    show(results, "(d) gristmill run", first, floor)
-    again = mill(home, source)
+    show(results, "(d) gristmill run", whole, floor)
+    release = last_run(released)["release_cpu_seconds"]
+    print(f"    of which the release {release:.1f} s CPU", flush=True)
+    home = empty(f"home_{rows}")
+    first = mill(home, source, **RELEASE_NEVER)
+    show(results, "(d) without a release", first, floor)
+    again = mill(home, source, **RELEASE_NEVER)
     show(results, "    again, nothing new", again, floor)
     results.put("floor", first.cpu / floor.cpu)
     results.put("floor_wall", first.wall / floor.wall)
     results.put("pandas", first.wall / costs["with_pandas"].wall)
+    results.put("release", release / (whole.cpu - release))
     results.put("memory", first.peak_mb)
     results.put("again", again.cpu)
     day, own_share = new_day(results, "one new day among 90", source)
@@ -70,22 +76,24 @@ def contestants(results: Results, rows: int) -> Cost:
     return first
 
 
-def new_day(results: Results, name: str, source: Path, **environment: str) -> tuple[float, float]:
-    """CPU seconds of a run after one more day, without what the release took; and what of them is neither imports nor the
-    making of tables: Dagster's own share."""
+def last_run(home: Path) -> dict[str, float]:
+    """What the log of runs says of the last one."""
+    return json.loads((home / "runs" / "runs.jsonl").read_text(encoding="utf-8").splitlines()[-1])
+
+
+def new_day(results: Results, name: str, source: Path) -> tuple[float, float]:
+    """CPU seconds of a run after one more day, without a release; and what of them is neither imports nor the making of
+    tables: Dagster's own share."""
     home, growing = empty(f"home_growing_{source.stem}"), databases.without_last_day(source)
-    mill(home, growing, **environment)
+    mill(home, growing, **RELEASE_NEVER)
     databases.add_last_day(growing, source)
-    day = mill(home, growing, **environment)
-    last_run = json.loads((home / "runs" / "runs.jsonl").read_text(encoding="utf-8").splitlines()[-1])
-    making, release = last_run["making_cpu_seconds"], last_run["release_cpu_seconds"]
+    day = mill(home, growing, **RELEASE_NEVER)
+    making = last_run(home)["making_cpu_seconds"]
     imports = measure(sys.executable, "-c", "import dagster_project.definitions, dagster_project.lookups.questions").cpu
     show(results, f"    {name}", day)
-    print(
-        f"    of which imports {imports:.1f}, making tables {making:.1f}, the release {release:.1f} s CPU", flush=True
-    )
+    print(f"    of which imports {imports:.1f}, making tables {making:.1f} s CPU", flush=True)
     growing.unlink()
-    return day.cpu - release, day.cpu - making - imports
+    return day.cpu, day.cpu - making - imports
 
 
 def long_history(results: Results, rows: int) -> None:
@@ -99,8 +107,8 @@ def long_history(results: Results, rows: int) -> None:
 def large(results: Results, rows: int, small: Cost) -> Cost:
     """Four times the rows."""
     print(f"\n{4 * rows:,} rows", flush=True)
-    cost = mill(empty(f"home_{4 * rows}"), databases.database(4 * rows))
-    show(results, "(d) gristmill run", cost)
+    cost = mill(empty(f"home_{4 * rows}"), databases.database(4 * rows), **RELEASE_NEVER)
+    show(results, "(d) without a release", cost)
     results.put("memory_4", cost.peak_mb / small.peak_mb)
     results.put("row_4", cost.cpu / 4 / small.cpu)
     return cost
@@ -125,7 +133,7 @@ def single_day(results: Results, rows: int) -> None:
     costs = []
     for name, source in (("over 90 days", spread), ("on a single day", databases.on_a_single_day(spread, rows))):
         home = empty("home_single_day")
-        costs.append(mill(home, source))
+        costs.append(mill(home, source, **RELEASE_NEVER))
         show(results, f"(d) {rows:,} rows {name}", costs[-1])
     results.put("single_day", costs[1].peak_mb)
 
