@@ -117,8 +117,8 @@ def test_a_rule_of_words_is_in_all_that_is_made_of_it() -> None:
 
 
 def test_every_kept_result_asks_for_its_own_module() -> None:
-    """No maker names another's module, nor a list: `code_identity(__name__)`, but for two results with a maker apart, and for the
-    versions Dagster shows, which are about every maker."""
+    """No maker names another's module, nor a list: `code_identity(__name__)`, but for three results with a maker apart, and for
+    the versions Dagster shows, which are about every maker."""
     calls = {
         f"{path.relative_to(FOLDER)}: {ast.unparse(node)}"
         for path in FOLDER.rglob("*.py")
@@ -128,6 +128,7 @@ def test_every_kept_result_asks_for_its_own_module() -> None:
     others = {call for call in calls if not call.endswith("code_identity(__name__)")}
     assert others == {
         "orchestration/made_by.py: code_identity(maker.__module__)",
+        "orchestration/publication.py: code_identity(shown_texts.__name__)",
         "run/mill_run.py: code_identity(sqlite.__name__)",
         "systems/sessions/intake.py: code_identity(output_edits.__name__)",
     }
