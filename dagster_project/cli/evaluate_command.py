@@ -1,6 +1,7 @@
 """`gristmill evaluate`: how well a detector does on labels of your own. What it measures is in `evaluation`."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,9 +13,11 @@ if TYPE_CHECKING:
     import polars as pl
 
     from dagster_project.systems.conversations.evaluation import Evaluation
+    from dagster_project.systems.conversations.own_labels import OwnLabels
 
 evaluate_app = typer.Typer(help="Measure a detector on labels of your own.", no_args_is_help=True)
 LONGEST_SHOWN = 100
+COLUMNS_OF_OWN_LABELS = (("precision", 10), ("recall", 9), ("f1", 9), ("calibration_error", 19))
 MODEL: str = OF_A_RUN["similarity_model"].default
 THRESHOLD: float = OF_A_RUN["similarity_threshold"].default
 
@@ -36,21 +39,30 @@ def implicit(
         float, typer.Option(min=0, max=1, help="Similarity above which a request is repeated.")
     ] = THRESHOLD,
     model: Annotated[str, typer.Option(help="wordllama, or package.module:factory of your own.")] = MODEL,
+    own_labels: Annotated[
+        int | None,
+        typer.Option("--with-own-labels", min=1, help="Per source, what so many labels of your own would give."),
+    ] = None,
 ) -> None:
     """Implicit feedback: precision, recall and F1 per label and source, a confusion matrix, the worst mistakes."""
     from dagster_project.columns.similarity import load_model
     from dagster_project.systems.conversations import evaluation
+    from dagster_project.systems.conversations.own_labels import what_labels_give
 
     rows = evaluation.read_labelled(file)
     decisions = evaluation.judged(rows, load_model(model), threshold)
     sources, everything = evaluation.evaluate(decisions)
+    given = what_labels_give(decisions, own_labels) if own_labels else {}
     if as_json:
-        typer.echo(json.dumps(evaluation.as_json(sources, everything), indent=2))
+        told = {"with_own_labels": {name: asdict(found) for name, found in given.items()}} if own_labels else {}
+        typer.echo(json.dumps(evaluation.as_json(sources, everything) | told, indent=2))
         return
     for name, found in sources.items():
         _print(_shown(name), found)
     if len(sources) > 1:
         _print("all sources (what annotators were asked may differ: read the sources first)", everything)
+    for name, of_source in given.items():
+        _print_own_labels(_shown(name), of_source)
     if mistakes:
         _print_mistakes(evaluation.worst_mistakes(decisions, mistakes))
 
@@ -71,6 +83,18 @@ def _print(title: str, found: "Evaluation") -> None:
     for label, counts in found.confusion.items():
         if any(counts.values()):
             typer.echo(f"  {label:<10}" + "".join(f"{counts[name]:>13,}" for name in names))
+    typer.echo("")
+
+
+def _print_own_labels(title: str, found: "OwnLabels") -> None:
+    typer.echo(
+        f"{title}: a head fitted on {found.labels:,} labels ({found.rejected_labels:,} rejected), the other {found.judged:,} judged: "
+        f"{'used' if found.is_used else 'not used'}, {found.reason.replace('_', ' ')}"
+    )
+    typer.echo(f"  {'rejected':<10}{'precision':>10}{'recall':>9}{'f1':>9}{'calibration error':>19}")
+    for name, figures in (("rules", found.rules), ("with head", found.with_head)):
+        shown = (f"{figures[key]:>{width}.3f}" for key, width in COLUMNS_OF_OWN_LABELS)
+        typer.echo(f"  {name:<10}{''.join(shown)}")
     typer.echo("")
 
 
