@@ -26,6 +26,8 @@ def _example(example: dict[str, Any]) -> list[str]:
     head = (
         f"  example {example['id']}  {example['format']} from {example['source']}, weight {example['quality_weight']:g}"
     )
+    if example["reason"] is None and example["split"] is None:  # no release has looked at it
+        return [head, "    nothing speaks against it so far; the next release settles whether it leaves"]
     if example["reason"] is None:
         return [head, f"    leaves in {example.get('file', 'the next release')}"]
     of = f" of {example['duplicate_of']}" if example["duplicate_of"] else ""

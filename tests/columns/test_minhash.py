@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rensa import RMinHash  # pyright: ignore[reportAttributeAccessIssue]  (its stub lacks it)
 
-from dagster_project.columns.alike import jaccard
-from dagster_project.columns.minhash import BANDS, SIGNATURE, bands, likeness, signatures
+from dagster_project.columns.alike import alike_form, jaccard
+from dagster_project.columns.minhash import BANDS, SIGNATURE, bands, likeness, signatures, stored, unstored, woven
 
 LETTERS = random.Random(1)
 WORDS = ["".join(LETTERS.choices("aeioulmnrst", k=LETTERS.randint(2, 9))) for _ in range(3_000)]
@@ -98,3 +98,16 @@ def test_signatures_stay_the_same_for_ever() -> None:
     """They are kept by day, so these may only change together with the name they are kept under."""
     found = signatures(pl.Series(["the same text as ever"]), pl.Series(["日本語です"]))
     assert found[0].to_list()[:12] == [233, 147, 29, 178, 132, 3, 78, 93, 19, 1, 181, 69]
+
+
+def test_kept_signatures_come_back() -> None:
+    """As bytes, null where there is no text; and two woven into one agree where both do."""
+    found = signatures(alike_form(pl.Series(["one text of some length", "another text of some length"])))
+    given = pl.Series("s", [found[0], None, found[1]], dtype=found.dtype)
+    kept = stored(given)
+    assert kept.dtype == pl.Binary and kept.is_null().to_list() == [False, True, False]
+    back = unstored(kept)
+    assert (back[[0, 2]] == found.to_numpy()).all() and not back[1].any()
+    both = woven(back[[0, 2]], back[[2, 0]])
+    assert (both[0, ::2] == back[0, ::2]).all() and (both[0, 1::2] == back[2, 1::2]).all()
+    assert stored(given.head(0)).is_empty() and unstored(kept.head(0)).shape == (0, 160)

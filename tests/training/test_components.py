@@ -303,3 +303,27 @@ def test_from_call_to_call_is_as_from_scratch(cases: Cases, first: int, second: 
     for now in (prompts, prompts.tail(second)):
         found, scratch = components(now, told, earlier), components(now, told)
         assert found.prompts.equals(scratch.prompts) and found.crossing.equals(scratch.crossing)
+
+
+# --- pinned prompts, and components that stay whole ---------------------------------------------------------------------
+
+
+def test_a_component_with_a_pinned_prompt_takes_its_split() -> None:
+    """T3, `eval_set = "pin"`: also where another of its prompts is train by hash; the first of validation and test wins."""
+    texts = {
+        "a": "What is the capital of France today",
+        "b": "what is the capital of France, today?",
+        "c": "Something else",
+        "d": "Nothing like it",
+    }
+    pinned = pl.DataFrame({"prompt_key": ["a", "d", "gone"], "split": ["test", "validation", "test"]})
+    found = groups(components(table(texts, {"c": "validation"}), NO_EXCHANGES, pinned=pinned))
+    assert found == {"a": ("a", "test"), "b": ("a", "test"), "c": ("c", "validation"), "d": ("d", "validation")}
+
+
+def test_a_large_component_can_stay_whole() -> None:
+    """T3, `split_by`: what crosses is then told by components alone."""
+    texts = {f"p{n:03}": f"Translate the following sentence into French for me: word {n:03}" for n in range(60)}
+    cut, whole = (components(table(texts), NO_EXCHANGES, is_cut_back=is_cut) for is_cut in (True, False))
+    assert whole.prompts["component"].n_unique() == 1 < cut.prompts["component"].n_unique()
+    assert whole.crossing.is_empty()
