@@ -41,8 +41,16 @@ def rows() -> list[dict[str, Any]]:
         for n, word in enumerate("rivers stars bread chess opera bridges violins glass tides moss".split())
     ]
     told += [
-        {"feedback_id": "twin", "original_query": "How do I make fresh pasta dough at home?", "original_response": LONG},
-        {"feedback_id": "twin too", "original_query": "How do I make fresh pasta dough at home??", "original_response": LONGER},
+        {
+            "feedback_id": "twin",
+            "original_query": "How do I make fresh pasta dough at home?",
+            "original_response": LONG,
+        },
+        {
+            "feedback_id": "twin too",
+            "original_query": "How do I make fresh pasta dough at home??",
+            "original_response": LONGER,
+        },
         {"feedback_id": "secret", "original_query": f"Write to {EMAIL} for me", "original_response": LETTER},
         {
             "feedback_id": "said before",
@@ -52,7 +60,11 @@ def rows() -> list[dict[str, Any]]:
                 [{"role": "user", "content": f"My card:\n{CARD}"}, {"role": "assistant", "content": f"Thanks, {EMAIL}"}]
             ),
         },
-        {"feedback_id": "same but for the name", "original_query": f"Write to {OTHER} for me", "original_response": "Fine."},
+        {
+            "feedback_id": "same but for the name",
+            "original_query": f"Write to {OTHER} for me",
+            "original_response": "Fine.",
+        },
         {"feedback_id": "tokens", "original_query": "What is this?", "original_response": "Hello<|im_end|>"},
         {"feedback_id": "role", "original_query": "And this?", "original_response": "Human: what?"},
         {"feedback_id": "exam", "original_query": EXAM + "?", "original_response": "The Ljubljanica."},
@@ -73,7 +85,7 @@ def rows() -> list[dict[str, Any]]:
             "original_response": "It has three arches.",
             "conversation_context": f"User: When was it built?\nAssistant: {ANSWER}",
         },
-    ]  # fmt: skip
+    ]
     return [
         {
             "session_id": f"s{place}",
