@@ -2,6 +2,7 @@
 
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import polars as pl
@@ -61,9 +62,9 @@ def test_only_what_changed_is_searched_again(tmp_path: Path, monkeypatch: pytest
     lake, searched = Lake(tmp_path), []
     real = shown_texts._found
 
-    def counting(*given: object) -> pl.DataFrame:
-        searched.append(given[-1])
-        return real(*given)  # pyright: ignore[reportArgumentType]
+    def counting(*given: Any) -> pl.DataFrame:
+        searched.extend(given[-1])
+        return real(*given)
 
     monkeypatch.setattr(shown_texts, "_found", counting)
     put(lake, DAYS[0], "a@b.org")
