@@ -162,10 +162,19 @@ def _masked(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _made(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from ("## How it was made", "")
     yield "By Gristmill, from feedback, reviews and distilled answers: every candidate was judged by fixed rules and left, or did not"
-    yield "for the one reason counted in the manifest; exact duplicates left once; splits go by a hash of the prompt. The same sources,"
+    yield "for the one reason counted in the manifest; of records that say the same only the heaviest left, of those that nearly do as"
+    yield "the settings say. Splits go by a hash of the prompt; prompts that are alike, and conversations that hold another record, share"
+    yield "one. The same sources,"
     yield f"settings and as_of give the same bytes: as_of {manifest.get('as_of', manifest['release_date'])}, settings"
     yield f"`{manifest.get('config_hash', '')}`, code `{manifest.get('code_hash', '')}`."
     yield ""
+    yield from _proof(manifest.get("proof", {}))
+
+
+def _proof(proof: Mapping[str, int]) -> Iterator[str]:
+    if proof:
+        yield "The files were read back and searched by another method for what stands on both sides of the split:"
+        yield from ("", *table(("found", "count"), [(name.replace("_", " "), count) for name, count in proof.items()]))
 
 
 def _few(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -32,6 +32,7 @@ from dagster_project.systems.distillation import source as distillation
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeeks
 from dagster_project.training.dataset_card import dataset_card
+from dagster_project.training.dataset_info import dataset_info
 from dagster_project.training.examples import ENTRIES, SOURCES, Dealt, Masks, Records, Told
 from dagster_project.training.format_files import FormatFiles, Part
 from dagster_project.training.kept_traits import DISTILLED, FEEDBACK
@@ -177,7 +178,8 @@ def build_release(run: MillRun) -> dict[str, Any]:
         shutil.rmtree(folder)
         return manifest
     (folder / "README.md").write_text(dataset_card(manifest), encoding="utf-8")
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    for name, told in (("dataset_info.json", dataset_info(manifest)), ("manifest.json", manifest)):
+        (folder / name).write_text(json.dumps(told, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return manifest
 
 

@@ -16,6 +16,7 @@ from dagster_project.training.anonymised import Counts
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeek
 from dagster_project.training.dataset_card import dataset_card
+from dagster_project.training.dataset_info import dataset_info
 from dagster_project.training.record_figures import RecordFigures, tally
 from dagster_project.training.record_lines import json_lines
 from tests.conftest import environment
@@ -64,6 +65,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files |= {name: entry | {"rows": 10} for name, entry in write_files(anonymised(), folder).items()}
     told = {"release_date": "2026-01-31", "files": files, "anonymised": {"weeks": 1}, "figures": figures.by_format()}
     (folder / "manifest.json").write_text(json.dumps(told))
+    (folder / "dataset_info.json").write_text(json.dumps(dataset_info(told)))
     rights = {"licence": 'ask: us, "first"', "consent": "yes | no"}
     (folder / "README.md").write_text(dataset_card(told | {"rights": rights}))
     return folder
