@@ -1,6 +1,6 @@
 """Records that say almost the same as a better one of their format (T6): which leave, and which survivor each of them names.
 
-`marks` is made of a day's texts and kept with the day. `near_duplicates` works on the marks of all days: bands say which
+Works on what `record_traits.py` keeps of the texts of each day, the hash of a record's forms and its signatures: bands say which
 records may be alike, signatures which of those are worth a look, and only then are texts fetched, a group of days at a time,
 and compared shingle by shingle. Records equal in every field are one from the start.
 """
@@ -10,11 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
-import polars_hash
 import pyarrow as pa
 
 from dagster_project.columns.alike import alike_form
-from dagster_project.columns.minhash import BANDS, bands, likeness, signatures
+from dagster_project.columns.minhash import BANDS, bands, likeness
 from dagster_project.columns.shingles import ShingleSets, mixed, ranges
 
 # What is compared, each by itself: the prompt with its context, the answer (the better one of a pair), the other of a pair.
@@ -28,24 +27,12 @@ _LOW = np.uint64(2**32 - 1)
 Texts = Callable[[int, pl.Series], pl.DataFrame]
 
 
-def marks(texts: pl.DataFrame) -> pl.DataFrame:
-    """What is kept of records by day: form_hash, and the signatures of the prompt and of all answers together.
-
-    texts: `FIELDS`, without our templates' words; null where a format has no such field.
-    """
-    forms = [alike_form(texts[name]) for name in FIELDS]
-    told = pl.DataFrame(forms).select(pl.concat_str(pl.all().fill_null(""), separator="\x00").alias("told"))
-    digest = polars_hash.col("told").chash.sha2_256().str.head(16).alias("form_hash")
-    return told.select(digest).with_columns(
-        signatures(forms[0]).alias("prompt_signature"), signatures(*forms[1:]).alias("answer_signature")
-    )
-
-
 def near_duplicates(records: pl.DataFrame, texts: Texts, folder: Path) -> pl.DataFrame:
     """`id` of every record that leaves and `survivor_id`, the first record in order that stays and is alike.
 
-    records: id, place (in T2's order, the best first), format, label, group (of days), and the `marks`. Only records of one
-    format and label are compared. texts(group, ids) gives id and `FIELDS` of some records of a group, as `marks` had them;
+    records: id, place (in T2's order, the best first), format, label, group (of days), form_hash, prompt_signature
+    and answer_signature. Only records of one
+    format and label are compared. texts(group, ids) gives id and `FIELDS` of some records of a group, as they were sketched;
     what is needed of them lies in `folder` meanwhile.
     """
     records = records.sort("place").with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))

@@ -5,15 +5,27 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import polars_hash
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dagster_project.columns.alike import alike_form
+from dagster_project.columns.minhash import signatures
 from dagster_project.training import near_duplicates as module
-from dagster_project.training.near_duplicates import FIELDS, marks, near_duplicates
+from dagster_project.training.near_duplicates import FIELDS, near_duplicates
 
 SCHEMA = dict.fromkeys(("id", "format", "label", *FIELDS), pl.String) | {"group": pl.Int64}
+
+
+def marks(texts: pl.DataFrame) -> pl.DataFrame:
+    """form_hash, and the signatures of the prompt and of all answers together."""
+    forms = [alike_form(texts[name]) for name in FIELDS]
+    told = pl.DataFrame(forms).select(pl.concat_str(pl.all().fill_null(""), separator="\x00").alias("told"))
+    digest = polars_hash.col("told").chash.sha2_256().str.head(16).alias("form_hash")
+    return told.select(digest).with_columns(
+        signatures(forms[0]).alias("prompt_signature"), signatures(*forms[1:]).alias("answer_signature")
+    )
 
 
 def found(rows: list[dict[str, Any]]) -> dict[str, str]:
