@@ -11,12 +11,14 @@ from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.masking_kinds import KINDS
 from dagster_project.contracts.columns import LOW_TIERS
 from dagster_project.engines import reading
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import Lake
 from dagster_project.lake.releases import ReleaseName, named, releases
-from dagster_project.lookups.release_records import excluded, manifest, records
+from dagster_project.lookups.reason_words import SAID
+from dagster_project.lookups.release_records import excluded, manifest, masked_items, records
 from dagster_project.registry import SYSTEMS
 from dagster_project.systems.declaration import FATE
 
@@ -73,8 +75,8 @@ def diff(lake: Lake, a: ReleaseName, b: ReleaseName) -> ReleaseDiff:
     old_out, new_out = excluded(lake, a), excluded(lake, b)
     as_of = {name: datetime.fromisoformat(manifest(lake, name)["as_of"]) for name in (a, b)}
     came, went = new.join(old, on=KEYS, how="anti"), old.join(new, on=KEYS, how="anti")
-    both = old.join(new, on=KEYS, how="inner", suffix="_b")
-    changed = both.filter((pl.col("id") != pl.col("id_b")) | _is_other())
+    both = _with_masking(lake, a, b, old.join(new, on=KEYS, how="inner", suffix="_b"))
+    changed = both.filter((pl.col("id") != pl.col("id_b")) | _is_other() | pl.col("masking").is_not_null())
     origins = pl.concat([frame["origin_ids"] for frame in (came, went, changed)])
     fates = _fates(lake, origins.explode().drop_nulls().unique())
     return ReleaseDiff(
@@ -90,6 +92,31 @@ def diff(lake: Lake, a: ReleaseName, b: ReleaseName) -> ReleaseDiff:
 
 def _is_other() -> pl.Expr:
     return pl.any_horizontal(pl.col(name).ne_missing(pl.col(f"{name}_b")) for name in COMPARED)
+
+
+def _with_masking(lake: Lake, a: ReleaseName, b: ReleaseName, both: pl.DataFrame) -> pl.DataFrame:
+    """`masking`: of which kinds a record shows more or fewer masked, where the configuration's `mask` changed; else null.
+
+    A content_id sees every item masked, whatever `mask` says (T8): such records say the same.
+    """
+    masks = [set(manifest(lake, name).get("masked", {})) for name in (a, b)]
+    kinds = [kind for kind in KINDS if kind in masks[0] ^ masks[1]]
+    if not kinds:
+        return both.with_columns(pl.lit(None, pl.String).alias("masking"))
+    found = both.join(masked_items(lake, a, kinds), on=["format", "id"], how="left", maintain_order="left").join(
+        masked_items(lake, b, kinds).rename({"id": "id_b", **{kind: f"{kind}_b" for kind in kinds}}),
+        on=["format", "id_b"],
+        how="left",
+        maintain_order="left",
+    )
+    said = [
+        pl.when(pl.col(kind) != pl.col(f"{kind}_b")).then(
+            pl.format("{} masked {} -> {}", pl.lit(kind), kind, f"{kind}_b")
+        )
+        for kind in kinds
+    ]
+    told = pl.concat_list(said).list.drop_nulls().list.join(", ")
+    return found.with_columns(pl.when(told != "").then(told).alias("masking"))
 
 
 def _fates(lake: Lake, origins: pl.Series) -> pl.DataFrame:
@@ -131,8 +158,8 @@ def _arrivals(
     came: pl.DataFrame, old: pl.DataFrame, old_out: pl.DataFrame, fates: pl.DataFrame, as_of: datetime
 ) -> pl.DataFrame:
     rows = _first_fate(_texts_elsewhere(came, old), fates)
-    rows = rows.join(old_out.select("id", "reason", "duplicate_of"), on="id", how="left")
-    is_new, by = pl.col("given_at") >= as_of, pl.format(" {}", "duplicate_of").fill_null("")
+    rows = rows.join(_reasons(old_out), on="id", how="left")
+    is_new, by = pl.col("given_at") >= as_of, pl.format(" {}", "reason_ref").fill_null("")
     why = (
         pl.when(pl.col("other_content").is_not_null())
         .then(pl.lit("text_changed"))
@@ -155,7 +182,7 @@ def _arrivals(
         .then(pl.lit("new feedback"))
         .otherwise(pl.lit("feedback from before that was read since, or counts as another candidate now"))
     )
-    of = pl.coalesce(pl.when(pl.col("why") == "text_changed").then("other_content"), "duplicate_of", "replaces")
+    of = pl.coalesce(pl.when(pl.col("why") == "text_changed").then("other_content"), "reason_ref", "replaces")
     return _told(rows, why, of, because)
 
 
@@ -163,9 +190,14 @@ def _departures(
     went: pl.DataFrame, new: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, as_of: datetime
 ) -> pl.DataFrame:
     rows = _first_fate(_texts_elsewhere(went, new), fates)
-    now = new_out.select("id", "reason", "duplicate_of", pl.col("quality_weight").alias("weight_now"))
-    rows = rows.join(now, on="id", how="left")
-    return _told(rows, _why_gone(as_of), pl.coalesce(_text_ref(), "duplicate_of", "fate_ref"), _because_gone())
+    rows = rows.join(_reasons(new_out), on="id", how="left")
+    return _told(rows, _why_gone(as_of), pl.coalesce(_text_ref(), "reason_ref", "fate_ref"), _because_gone())
+
+
+def _reasons(out: pl.DataFrame) -> pl.DataFrame:
+    """`reason_ref` is what a reason is of: the better record, the item of an evaluation set, the rule of a recipe."""
+    of = pl.coalesce("duplicate_of", "detail").alias("reason_ref")
+    return out.select("id", "reason", of, pl.col("quality_weight").alias("weight_now"))
 
 
 def _text_ref() -> pl.Expr:
@@ -194,7 +226,7 @@ def _why_gone(as_of: datetime) -> pl.Expr:
 
 
 def _because_gone() -> pl.Expr:
-    by = pl.format(" {}", "duplicate_of").fill_null("")
+    by = pl.format(" {}", "reason_ref").fill_null("")
     lighter = pl.format("{}: {} -> {}", pl.lit(SAID["low_weight"]), "quality_weight", "weight_now")
     return (
         pl.when(pl.col("why") == "text_changed")
@@ -209,8 +241,7 @@ def _because_gone() -> pl.Expr:
 
 def _changes(changed: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, as_of: datetime) -> pl.DataFrame:
     """Several things may have changed of one record; the first of them is its `why`."""
-    now = new_out.select("id", "reason", "duplicate_of", pl.col("quality_weight").alias("weight_now"))
-    rows = _first_fate(changed, fates).join(now, on="id", how="left")
+    rows = _first_fate(changed, fates).join(_reasons(new_out), on="id", how="left")
     rows = rows.with_columns(pl.lit(None, pl.String).alias("other_content"))
     is_other_row = pl.col("id") != pl.col("id_b")
     is_aged = (
@@ -221,6 +252,8 @@ def _changes(changed: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, 
     why = (
         pl.when(is_other_row)
         .then(pl.lit("another_row"))
+        .when(pl.col("masking").is_not_null())
+        .then(pl.lit("masking"))
         .when(is_weighed)
         .then(pl.lit("base_weight"))
         .when(is_aged)
@@ -231,6 +264,7 @@ def _changes(changed: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, 
     )
     said = [
         pl.when(is_other_row).then(pl.format("{} says it now: {} is {}", "id_b", "id", "gone")),
+        pl.col("masking"),
         pl.when(is_weighed).then(pl.format("weight at age 0 {} -> {}", "base_weight", "base_weight_b")),
         pl.when(is_aged).then(pl.format("became tier {}", "tier_b")),
         pl.when(is_moved).then(pl.format("moved {} -> {}", "split", "split_b")),
@@ -271,39 +305,3 @@ def _mix(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
         for rows, side in ((old, "a"), (new, "b"))
     )
     return pl.concat(frames).with_columns(*share)
-
-
-# Reasons and fates as people say them; with `of`, what they are of follows.
-SAID = {
-    "flag": "a flag",
-    "negative_rating": "rated down (changed mind)",
-    "neutral_rating": "rated neutral",
-    "failed": "failed",
-    "rejected": "rejected by a reviewer",
-    "not_ready": "not ready: waits for a reviewer",
-    "contradicted": "contradicted by users",
-    "missing_text": "without a text",
-    "contested": "contested",
-    "fragment": "a fragment",
-    "conflicting": "a question with as many votes for as against",
-    "outvoted": "outvoted, by",
-    "refusal": "a refusal",
-    "no_contrast": "without contrast",
-    "tie": "a tie",
-    "unseen_attempt": "about an attempt the prompt does not show",
-    "control_tokens": "with control tokens",
-    "low_weight": "too light",
-    "contaminated": "contaminated by",
-    "recipe": "left out by the recipe",
-    "duplicate": "a duplicate of",
-    "near_duplicate": "a near duplicate of",
-    "leak": "a leak into evaluation",
-    "changed_mind": "changed mind: superseded by",
-    "repeated_row": "its row repeats",
-    "merged": "merged into",
-    "refused": "its row is refused now:",
-    "forgotten": "forgotten",
-    "row_vanished": "its row vanished at the source",
-    "not_given_yet": "not given yet at that time",
-    "row_changed": "its row changed: it is another candidate now",
-}

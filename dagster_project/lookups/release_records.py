@@ -1,10 +1,12 @@
 """The records of a published release without their texts, and the texts of some of them. Reads only."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
+from dagster_project.columns.masking_kinds import placeholder
 from dagster_project.columns.templates import FIELDS
 from dagster_project.contracts import TABLES
 from dagster_project.errors import GristmillError
@@ -26,7 +28,13 @@ NARROW = {
     "domain": pl.String,
     "language": pl.String,
 }
-EXCLUDED = {"id": pl.String, "reason": pl.String, "duplicate_of": pl.String, "quality_weight": pl.Float64}
+EXCLUDED = {
+    "id": pl.String,
+    "reason": pl.String,
+    "duplicate_of": pl.String,
+    "detail": pl.String,
+    "quality_weight": pl.Float64,
+}
 
 
 def manifest(lake: Lake, name: ReleaseName) -> dict[str, Any]:
@@ -54,6 +62,25 @@ def excluded(lake: Lake, name: ReleaseName) -> pl.DataFrame:
     """What did not leave in a release, with the reason."""
     files = excluded_files(lake, name)
     return parquet.read(files, columns=list(EXCLUDED)) if files else pl.DataFrame(schema=EXCLUDED)
+
+
+def masked_items(lake: Lake, name: ReleaseName, kinds: Sequence[str]) -> pl.DataFrame:
+    """Of every record of a release how many places show an item of each of these kinds masked (T8)."""
+    frames = [pl.DataFrame(schema={"format": pl.String, "id": pl.String, **dict.fromkeys(kinds, pl.UInt32)})]
+    for format, fields in FIELDS.items():
+        for file in record_files(lake, f"train__{format}", name).values():
+            rows = parquet.scan(file)
+            types = rows.collect_schema()
+            texts = [pl.col(field).fill_null("") for field in (*fields, "context") if types[field] == pl.String]
+            counts = [
+                pl.sum_horizontal(text.str.count_matches(rf"<{placeholder(kind)}_[0-9]+>") for text in texts).alias(
+                    kind
+                )
+                for kind in kinds
+            ]
+            told = rows.select(pl.lit(format).alias("format"), "id", *counts)
+            frames.append(told.collect(engine="streaming"))
+    return pl.concat(frames)
 
 
 def with_texts(lake: Lake, name: ReleaseName, wanted: pl.DataFrame) -> list[dict[str, Any]]:

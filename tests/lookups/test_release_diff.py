@@ -10,12 +10,15 @@ from typing import Any
 import polars as pl
 import pytest
 
+from dagster_project.columns.masking_kinds import KINDS
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.columns import REASONS
 from dagster_project.engines.stored_tables import write
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import Lake
 from dagster_project.lake.releases import ReleaseName
 from dagster_project.lookups import release_diff
+from dagster_project.lookups.reason_words import SAID
 from dagster_project.lookups.release_diff_text import lines, page_of
 from tests.conftest import change, copy_home, gristmill, main_source, run
 
@@ -40,12 +43,13 @@ def pair(key: str, row: str | None = None, **more: Any) -> dict[str, Any]:
     return PAIR | {"content_id": key, "id": f"id-{row or key}", "origin_ids": [row or key]} | more
 
 
-def out(row: str, reason: str, of: str | None = None, weight: float = 0.5) -> dict[str, Any]:
+def out(row: str, reason: str, of: str | None = None, weight: float = 0.5, detail: str | None = None) -> dict[str, Any]:
     kind = {"format": "preference", "source": "feedback_preference", "prompt_key": "0" * 16}
     return {
         "id": f"id-{row}",
         "reason": reason,
         "duplicate_of": of,
+        "detail": detail,
         "quality_weight": weight,
         "origin_ids": [row],
         **kind,
@@ -62,7 +66,13 @@ def filled(table: str, rows: list[dict[str, Any]]) -> pl.DataFrame:
     )
 
 
-def put(lake: Lake, name: ReleaseName, records: list[dict[str, Any]], excluded: list[dict[str, Any]]) -> None:
+def put(
+    lake: Lake,
+    name: ReleaseName,
+    records: list[dict[str, Any]],
+    excluded: list[dict[str, Any]],
+    mask: tuple[str, ...] = KINDS,
+) -> None:
     """A release as a run leaves it."""
     own = {"release": str(name), "release_date": name.day}
     for split in {record["split"] for record in records}:
@@ -73,7 +83,11 @@ def put(lake: Lake, name: ReleaseName, records: list[dict[str, Any]], excluded: 
     folder = lake.home / "exports" / str(name)
     folder.mkdir(parents=True)
     as_of = datetime.combine(name.day + timedelta(days=1), time(), UTC)
-    told = {"as_of": as_of.isoformat(), "exported": {"format": {"preference": len(records)}}}
+    told = {
+        "as_of": as_of.isoformat(),
+        "exported": {"format": {"preference": len(records)}},
+        "masked": dict.fromkeys(mask, 0),
+    }
     (folder / "manifest.json").write_text(json.dumps(told))
 
 
@@ -177,6 +191,74 @@ def test_what_changed(lake: Lake) -> None:
         ),
     }
     assert found.same == 1
+
+
+LATE_REASONS = [
+    out("twin", "near_duplicate", "id-same"),
+    out("copy", "duplicate", "id-same"),
+    out("tested", "contaminated", detail="gsm8k:17"),
+    out("capped", "recipe", detail="max_per_user"),
+    out("known", "leak"),
+    out("tokens", "control_tokens"),
+]
+
+
+def test_why_records_left_for_what_a_release_settles(tmp_path: Path) -> None:
+    """With the survivor, the evaluation set's item, the recipe's rule (T1), and the same for records that may leave again."""
+    lake = Lake(tmp_path / "home")
+    names = ["twin", "copy", "tested", "capped", "known", "tokens"]
+    feedback = [FEEDBACK | {"feedback_id": name} for name in [*names, "same"]]
+    write(lake, "core__feedback", filled("core__feedback", feedback), "")
+    write(lake, "quarantine__rows", filled("quarantine__rows", []), "")
+    put(lake, A, [pair("same"), *map(pair, names)], [])
+    put(lake, B, [pair("same")], LATE_REASONS)
+    assert told(release_diff.diff(lake, A, B).went) == {
+        "twin": ("near_duplicate", "id-same", "a near duplicate of id-same"),
+        "copy": ("duplicate", "id-same", "a duplicate of id-same"),
+        "tested": ("contaminated", "gsm8k:17", "contaminated by the item gsm8k:17"),
+        "capped": ("recipe", "max_per_user", "left out by the recipe's rule max_per_user"),
+        "known": ("leak", None, "a leak: meant for evaluation and known to training"),
+        "tokens": ("control_tokens", None, "with control tokens"),
+    }
+    assert told(release_diff.diff(lake, B, A).came) == {
+        "twin": ("no_longer_near_duplicate", "id-same", "no longer a near duplicate of id-same"),
+        "copy": ("no_longer_duplicate", "id-same", "no longer a duplicate of id-same"),
+        "tested": ("no_longer_contaminated", "gsm8k:17", "no longer contaminated by the item gsm8k:17"),
+        "capped": ("no_longer_recipe", "max_per_user", "no longer left out by the recipe's rule max_per_user"),
+        "known": ("no_longer_leak", None, "no longer a leak: meant for evaluation and known to training"),
+        "tokens": ("no_longer_control_tokens", None, "no longer with control tokens"),
+    }
+
+
+def test_every_reason_has_words() -> None:
+    assert set(REASONS) <= SAID.keys()
+
+
+def test_masking_that_was_changed(tmp_path: Path) -> None:
+    """`mask` says what records show; they say the same (T8). What is written like a placeholder in both is no change."""
+    lake = Lake(tmp_path / "home")
+    write(lake, "core__feedback", filled("core__feedback", [FEEDBACK | {"feedback_id": n} for n in "abcd"]), "")
+    write(lake, "quarantine__rows", filled("quarantine__rows", []), "")
+    masked = {"prompt": "Who is <EMAIL_1> of <IBAN_1>?", "rejected": "<EMAIL_1> or <EMAIL_2>, <PHONE_1>"}
+    shown = {"prompt": "Who is a@b.example of <IBAN_1>?", "rejected": "a@b.example or c@b.example, <PHONE_1>"}
+    literal = pair("b", prompt="What is <EMAIL_1>?")
+    later = {"prompt": "Call <PHONE_1>", "context": "I am d@b.example"}
+    put(lake, A, [pair("a", **masked), literal, pair("c", context="user: <EMAIL_1>"), pair("d", prompt="Call me")], [])
+    put(
+        lake,
+        B,
+        [pair("a", **shown), literal, pair("c", context="user: x@b.example", split="test"), pair("d", **later)],
+        [],
+        mask=tuple(kind for kind in KINDS if kind != "email"),
+    )
+    assert told(release_diff.diff(lake, A, B).changed) == {
+        "a": ("masking", None, "email masked 3 -> 0"),
+        "c": ("masking", None, "email masked 1 -> 0; moved train -> test"),
+    }
+    assert told(release_diff.diff(lake, B, A).changed)["a"] == ("masking", None, "email masked 0 -> 3")
+    path = lake.home / "exports" / str(B) / "manifest.json"
+    path.write_text((lake.home / "exports" / str(A) / "manifest.json").read_text().replace("2026-01-25", "2026-02-01"))
+    assert told(release_diff.diff(lake, A, B).changed) == {"c": ("split", None, "moved train -> test")}
 
 
 def test_the_mix(lake: Lake) -> None:
