@@ -52,6 +52,7 @@ def _publish(run: MillRun) -> bool:
     lake.catalog.inputs["review_files"] = review_files_inputs(run)
     masks = shown_texts.Masks(run.config.mask, run.config.mask_allow, code_identity(shown_texts.__name__))
     lake.catalog.inputs["warehouse"] = f"{code_identity(__name__)} {masks.identity}"
+    shown_texts.keep_masked_texts(lake, masks, run.config.worker_count)
     if not lake.is_changed() and not releases and not run.state_moves and is_snapshot_here(lake):
         if is_put_back := put_warehouse_back(lake):
             run.damage.notes.append(f"a client had written to {WAREHOUSE} or beside it: it is as published again")
@@ -61,7 +62,6 @@ def _publish(run: MillRun) -> bool:
         review_files(run).lay_out()  # somebody removed a file
         return True
     lake.catalog.snapshot = lake.next_publication
-    shown_texts.keep_masked_texts(lake, masks, run.config.worker_count)
     warehouse = take_snapshot(lake)
     files = review_files(run)  # last: people may be editing the batch it replaces
     lake.commit([*releases, (copy_for_people(warehouse, lake), lake.home / WAREHOUSE), *run.state_moves, *files.moves])

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from dagster_project.columns.rounding import rounded
+from dagster_project.columns.words import word
 from dagster_project.contracts.anonymised_columns import FIELDS, SCORES
 
 REMOVED_IN_ORDER = ("qualityScores", "editDistance", "tokenBudgetUtilization")
@@ -62,7 +63,7 @@ def anonymise(rows: pl.DataFrame, k: int = 5, token_budget: int = 8000) -> Anony
     users = pl.col("user").drop_nulls().unique()
     removed = [pl.lit(0, dtype=pl.Int64).alias(_removed(name)) for name in REMOVED_IN_ORDER]
     # a number: what is compared below is not who but whether. One id in two spellings is one person, to be safe.
-    person = rows["user_id"].str.strip_chars().str.to_lowercase().rank("dense").alias("user")
+    person = word(rows["user_id"]).rank("dense").alias("user")
     same = _coarse(rows, token_budget).with_columns(person).group_by(*FIELDS)
     found = same.agg(users, pl.len().cast(pl.Int64).alias("session_count")).with_columns(removed)
     is_rare = pl.col("user").list.len() < k

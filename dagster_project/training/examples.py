@@ -16,8 +16,8 @@ import polars as pl
 import pyarrow as pa
 
 from dagster_project.columns.templates import DISTILLATION, FEEDBACK, context
+from dagster_project.engines import reading
 from dagster_project.engines.kept_days import grouped, partition_day
-from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation.answers import merged
 from dagster_project.training.content_ids import content_ids
@@ -238,18 +238,13 @@ def _grouped_days(lake: Lake) -> Iterator[list[date]]:
 
 def _sources_by_day(lake: Lake) -> dict[date, pl.DataFrame]:
     """The source rows of distilled examples, narrow, by the day of the example."""
-    files = lake.files(SOURCES)
-    if not files:
-        return {}
-    days = parquet.read(files).partition_by("example_date", as_dict=True)
+    days = reading.read(lake, SOURCES).partition_by("example_date", as_dict=True)
     return {day: rows for (day,), rows in days.items()}
 
 
 def _texts(lake: Lake, days: list[date]) -> pl.DataFrame:
-    files = lake.files(ENTRIES, [f"event_date={day}" for day in days])
-    if not files:
-        return pl.DataFrame(schema=dict.fromkeys(("origin_id", *TEXTS), pl.String))
-    return parquet.read(files, columns=["feedback_id", *TEXTS]).rename({"feedback_id": "origin_id"})
+    rows = reading.scan(lake, ENTRIES, [f"event_date={day}" for day in days])
+    return rows.select(pl.col("feedback_id").alias("origin_id"), *TEXTS).collect()
 
 
 def _answers(errands: pl.DataFrame, texts: pl.DataFrame) -> pl.DataFrame:

@@ -13,10 +13,10 @@ import polars as pl
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.text_keys import hash_or_null, normal_answers, prompt_keys, splits, thread_keys
 from dagster_project.contracts import TABLES
+from dagster_project.engines import reading
 from dagster_project.engines.kept_days import KeptDays, grouped, partition_day
 from dagster_project.engines.stored_tables import take_over, write_days
 from dagster_project.engines.workers import in_order
-from dagster_project.lake import parquet
 from dagster_project.run.made import Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation.answers import merged
@@ -110,8 +110,7 @@ def _make(run: MillRun, table: str, days: _Days, rules: Callable[[], _Rules]) ->
 
 
 def _drift(run: MillRun, table: str) -> Outcome:
-    files = run.lake.files(table)
-    unread = parquet.scan(files).select((~pl.col("is_context_parsed")).sum()).collect().item() if files else 0
+    unread = reading.scan(run.lake, table).select((~pl.col("is_context_parsed")).sum()).collect().item()
     return Outcome(CONTEXTS_ARE_READ, unread == 0, {"unread_contexts": unread})
 
 
@@ -137,9 +136,9 @@ def _of_feedback(run: MillRun, days: Sequence[date], rules: _Rules) -> pl.DataFr
     """Of all rows with texts, whatever they are: what counts is decided later, and by others."""
     partitions = [f"event_date={day}" for day in days]
     names = ("effective_type", "session_id", "user_id", "answer_key")
-    keys = parquet.read(run.lake.files(KEYS, partitions), columns=["feedback_id", *names])
-    keys = keys.filter(pl.col("answer_key").is_not_null())
-    entries = parquet.read(run.lake.files(ENTRIES, partitions)).drop("session_id", "user_id")
+    keys = reading.scan(run.lake, KEYS, partitions).select("feedback_id", *names)
+    keys = keys.filter(pl.col("answer_key").is_not_null()).collect()
+    entries = reading.read(run.lake, ENTRIES, partitions).drop("session_id", "user_id")
     rows = keys.join(entries, on="feedback_id", maintain_order="left")
     better = (
         pl.when(effective("correction")).then("correction").when(effective("preference")).then("preferred_response")
@@ -194,10 +193,9 @@ def _days_of_examples(run: MillRun) -> _Days:
 def _of_examples(run: MillRun, days: Sequence[date], rules: _Rules) -> pl.DataFrame:
     partitions = [f"event_date={day}" for day in days]
     names = ("example_id", "event_date", "session_id", "has_query", "has_answer")
-    answers = parquet.read(run.lake.files(ANSWERS, partitions), columns=list(names)).filter(
-        pl.col("has_query"), pl.col("has_answer")
-    )
-    sources = parquet.scan(run.lake.files(SOURCES)).filter(pl.col("example_date").is_in(list(days))).collect()
+    answers = reading.scan(run.lake, ANSWERS, partitions).select(names)
+    answers = answers.filter(pl.col("has_query"), pl.col("has_answer")).collect()
+    sources = reading.scan(run.lake, SOURCES).filter(pl.col("example_date").is_in(list(days))).collect()
     texts = merged(run.lake, sources, DISTILLED_TEXTS).drop("session_id", "event_date", strict=False)
     rows = answers.join(texts, on="example_id", maintain_order="left")
     told = rows.select(

@@ -24,7 +24,6 @@ from dagster_project.contracts import TABLES
 from dagster_project.engines import reading
 from dagster_project.engines.stored_tables import shaped, without_long_texts
 from dagster_project.engines.workers import in_order
-from dagster_project.lake import parquet
 from dagster_project.lake.releases import EXPORTS, ReleaseName, make_way, newest_of
 from dagster_project.run.made import Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
@@ -232,10 +231,13 @@ def _write_lines(
 
 def _excluded_counts(run: MillRun) -> dict[str, dict[str, int]]:
     partition = f"release_date={run.release_date}"
-    files = run.lake.files("train__excluded", [partition])
-    if not files:
-        return {}
-    counts = parquet.scan(files).group_by("format", "reason").len().sort("format", "reason").collect()
+    counts = (
+        reading.scan(run.lake, "train__excluded", [partition])
+        .group_by("format", "reason")
+        .len()
+        .sort("format", "reason")
+        .collect()
+    )
     excluded: dict[str, dict[str, int]] = {}
     for format, reason, rows in counts.iter_rows():
         excluded.setdefault(format, {})[reason] = rows

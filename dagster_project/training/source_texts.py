@@ -7,7 +7,7 @@ from datetime import date
 import polars as pl
 
 from dagster_project.columns.masking import without_items
-from dagster_project.lake import parquet
+from dagster_project.engines import reading
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.distillation.answers import merged
 
@@ -38,8 +38,7 @@ class SourceTexts:
 
     def of_feedback(self, days: Sequence[date], rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         """`rows` (origin_id, has_items ...) with these texts of theirs."""
-        files = self.lake.files(ENTRIES, [f"event_date={day}" for day in days])
-        found = parquet.scan(files).select(
+        found = reading.scan(self.lake, ENTRIES, [f"event_date={day}" for day in days]).select(
             pl.col("feedback_id").alias("origin_id"), *(FEEDBACK[n].alias(n) for n in names)
         )
         texts = found.join(rows.select("origin_id").unique().lazy(), on="origin_id", how="semi").collect()
@@ -47,7 +46,7 @@ class SourceTexts:
 
     def of_examples(self, days: Sequence[date], rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         """The same of distilled examples."""
-        sources = parquet.scan(self.lake.files(SOURCES)).filter(pl.col("example_date").is_in(list(days)))
+        sources = reading.scan(self.lake, SOURCES).filter(pl.col("example_date").is_in(list(days)))
         wanted = sources.join(
             rows.select(example_id="origin_id").unique().lazy(), on="example_id", how="semi"
         ).collect()

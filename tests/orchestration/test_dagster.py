@@ -70,12 +70,14 @@ def test_every_table_is_an_asset_that_tells_about_itself() -> None:
 
 
 def test_checks_that_block() -> None:
-    """A failed sum or claim must keep `warehouse` from publishing; drift and a broken line of the log only tell."""
+    """A failed sum or claim must keep `warehouse` from publishing; drift, a context that is no conversation and a broken line of the log
+    only tell."""
     graph = defs.resolve_asset_graph()
     blocking = {key: graph.get(key).blocking for key in graph.asset_check_keys}
     assert blocking
     assert {key.name for key, blocks in blocking.items() if not blocks} == {
         "no_drift",
+        "contexts_are_read",
         "no_frozen_day_shrank",
         "log_is_readable",
     }

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from dagster_project.columns.words import word
 from dagster_project.systems.conversations.implicit_acceptance import (
     ACCEPTED,
     CONTINUED,
@@ -192,7 +193,7 @@ def _names_something_from_it(pairs: pl.DataFrame, open_rows: pl.Series) -> pl.Se
 
 def _known(intent: str) -> pl.Expr:
     """An intent as it is compared: trimmed, in lower case, null where it is not known (rule G8)."""
-    return pl.col(intent).str.strip_chars().str.to_lowercase().replace("", None)
+    return word(intent).replace("", None)
 
 
 def _decision(reason: str) -> tuple[str, float | None, str | None, str]:

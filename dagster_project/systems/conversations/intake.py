@@ -9,11 +9,11 @@ from dagster_project.code_identity import code_identity
 from dagster_project.columns.similarity import load_model
 from dagster_project.config import OF_A_RUN
 from dagster_project.contracts.source_table import TableSpec
+from dagster_project.engines import reading
 from dagster_project.intake.dated_tables import DatedIntake
 from dagster_project.intake.day_reading import DatedTable
 from dagster_project.intake.open_files import OpenFile, check_has_any
 from dagster_project.intake.whole_tables import as_it_is
-from dagster_project.lake import parquet
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.source_tables import made_by_day
@@ -85,9 +85,8 @@ def _days_with_other_texts(
         if before.get(label, {}).get(name) != now.get(label, {}).get(name)
     }
     days = days_near(changed)
-    files = run.lake.files(asset)
-    if (groups := number_groups(changed)) and files:
-        rows = parquet.scan(files)
+    if groups := number_groups(changed):
+        rows = reading.scan(run.lake, asset)
         numbers = [pl.col("turn_number")]
         if "doc_path" in TABLES[asset].columns:  # a row may name a folder of another number
             numbers.append(pl.col("doc_path").str.extract(TURN_FOLDER.pattern).cast(pl.Int64))

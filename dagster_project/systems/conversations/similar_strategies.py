@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.similarity import load_model, similarities
+from dagster_project.columns.words import filled
 from dagster_project.engines import reading
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.conversations.source import DATED
@@ -19,9 +20,7 @@ LEAST_SIMILARITY = 0.20  # below it two questions have no subject in common (C2)
 
 def similar_strategies(lake: Lake, model: str, query: str, limit: int, user: str | None = None) -> list[dict[str, Any]]:
     """At most `limit` strategies, best first. Each distinct strategy once, as of its most similar turn."""
-    turns = reading.scan(lake, "core__turns").filter(
-        pl.col("is_reusable") & (pl.col("strategy_summary").fill_null("").str.strip_chars() != "")
-    )
+    turns = reading.scan(lake, "core__turns").filter(pl.col("is_reusable") & filled("strategy_summary").is_not_null())
     if user is not None:
         turns = turns.filter(pl.col("user_id") == user)
     found = turns.select(COLUMNS).collect(engine="streaming")

@@ -15,6 +15,8 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.instants import epoch_seconds, repair_milliseconds
+from dagster_project.columns.spaces import SPACES
+from dagster_project.columns.words import filled
 from dagster_project.databases.plain_files import NotPlain, open_plain
 
 TURN_FOLDER = re.compile(r"turn_(\d{1,18})")
@@ -163,9 +165,8 @@ def contents_of_all(root: Path, folders: Sequence[str]) -> pl.DataFrame:
 
 def parsed(contents: pl.DataFrame) -> pl.DataFrame:
     """The user's query out of context.md; blank texts are nothing."""
-    query = pl.col("folder_query").str.extract(_QUERY_SECTION).str.strip_chars()
-    response = pl.col("folder_response").str.strip_chars()
-    return contents.with_columns(
-        pl.when(query != "").then(query).alias("folder_query"),
-        pl.when(response != "").then(response).alias("folder_response"),
-    )
+    texts = {
+        "folder_query": pl.col("folder_query").str.extract(_QUERY_SECTION),
+        "folder_response": pl.col("folder_response"),
+    }
+    return contents.with_columns(filled(text).str.strip_chars(SPACES).alias(name) for name, text in texts.items())

@@ -15,6 +15,7 @@ from dagster_project.columns.similarity import TextModel, load_model, similariti
 from dagster_project.columns.text_keys import has_text, prompt_keys
 from dagster_project.columns.words import word
 from dagster_project.config import OF_A_RUN
+from dagster_project.engines import reading
 from dagster_project.engines.kept_days import KeptDays, grouped
 from dagster_project.lake import parquet
 from dagster_project.run.made import Made
@@ -68,10 +69,8 @@ def _copies(run: MillRun) -> pl.DataFrame:
     They share the key; or the older one, whose user is often unknown, has the file, number and session of a newer one of
     about that day.
     """
-    if not run.lake.files(OLD) or not run.lake.files(NEW):
-        return TABLES[OLD].empty().select("turn_key", "event_date")
     columns = ("turn_key", "source_file", "turn_number", known_id("user_id"), known_id("session_id"), "event_date")
-    old, new = (parquet.scan(run.lake.files(table)).select(columns).collect() for table in (OLD, NEW))
+    old, new = (reading.scan(run.lake, table).select(columns).collect() for table in (OLD, NEW))
     same_key = old.join(new, on="turn_key", how="semi")
     same_turn = old.join(new, on=["source_file", "turn_number", "session_id"], nulls_equal=True).filter(
         (pl.col("user_id").is_null() | (pl.col("user_id") == pl.col("user_id_right")))

@@ -30,6 +30,7 @@ from tests.systems.conversations.turn_database import (
 from tests.tables import rows
 
 QUESTION = "Which laptops under $1000 are good for video editing?"
+REWORDED = "Which good laptops for video editing are under $1000?"
 ANSWER = "Here are three business laptops."
 AS_OF = "2026-01-26"
 NEW = "raw_conversations__turns"
@@ -52,7 +53,7 @@ def talk() -> list[Row]:
         {"turn_number": 5, "query": "Find a lasagne recipe", "timestamp": at(days=2)},
         {"turn_number": 6, "query": NO_MORE, "timestamp": at(days=2, minutes=30)},
         {"turn_number": 1, "user_id": "bob", "query": QUESTION, "timestamp": at(minutes=1), **made},
-        {"turn_number": 2, "user_id": "bob", "query": QUESTION, "timestamp": at(minutes=3), **made},
+        {"turn_number": 2, "user_id": "bob", "query": REWORDED, "timestamp": at(minutes=3), **made},
     ]
 
 
@@ -112,7 +113,7 @@ def test_what_people_say_next_through_the_pipeline(talked_home: Path) -> None:
     signals = {row["subject_id"]: row["polarity"] for row in rows(talked_home, "core__signals")}
     assert signals == {"ann/1": "negative", "ann/2": "positive", "ann/5": "negative", "bob/1": "negative"}
     machine = {row["message_turn_key"]: row["target_turn_key"] for row in rows(talked_home, "core__machine_signals")}
-    assert machine == {"ann/2": "ann/1", "ann/3": "ann/2", "ann/6": "ann/5", "bob/2": "bob/1"}
+    assert machine == {"ann/3": "ann/2"}  # C7: of the rules behind the others too little was seen to be so sure
     daily = [
         (str(row["event_date"]), row["turn_count"], row["disputed_count"])
         for row in rows(talked_home, "metric__turn_daily")
