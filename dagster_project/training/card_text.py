@@ -8,6 +8,12 @@ from dagster_project.contracts.columns import LOW_TIERS
 
 LEAST_EVALUATION = 20  # records; fewer say little of a model
 KINDS = ("source", "tier", "domain", "language")
+LOOKED_AT = (
+    "training_prompts",
+    "evaluation_prompts",
+    "training_contexts",
+)  # of the proof (T3); the rest is what it found
+TEMPLATE_PROMPTS = "template_sentence_prompts"
 LENGTH_NAMES = {
     "prompt_tokens": "prompt and context, tokens",
     "answer_tokens": "answers, tokens",
@@ -103,7 +109,7 @@ def _fields() -> Iterator[str]:
     yield "Each record carries `id`, `content_id` (of what it says: it stays when another row becomes the survivor), `source` (the"
     yield "rule that made it), `quality_weight`, `base_weight`, `tier`, `domain`, `origin_ids` (the feedback rows or the distilled"
     yield 'example behind it) and `context` (the conversation before the prompt, or null): train with it, a prompt like "Go on."'
-    yield "means nothing alone. Prompts never cross splits. What was left out, and why, is counted in `manifest.json`."
+    yield "means nothing alone. What was left out, and why, is counted in `manifest.json`."
     yield ""
 
 
@@ -162,19 +168,70 @@ def _masked(manifest: Mapping[str, Any]) -> Iterator[str]:
 def _made(manifest: Mapping[str, Any]) -> Iterator[str]:
     yield from ("## How it was made", "")
     yield "By Gristmill, from feedback, reviews and distilled answers: every candidate was judged by fixed rules and left, or did not"
-    yield "for the one reason counted in the manifest; of records that say the same only the heaviest left, of those that nearly do as"
-    yield "the settings say. Splits go by a hash of the prompt; prompts that are alike, and conversations that hold another record, share"
-    yield "one. The same sources,"
-    yield f"settings and as_of give the same bytes: as_of {manifest.get('as_of', manifest['release_date'])}, settings"
-    yield f"`{manifest.get('config_hash', '')}`, code `{manifest.get('code_hash', '')}`."
+    yield "for the one reason counted in the manifest. The same sources, settings and as_of give the same bytes:"
+    yield f"as_of {manifest.get('as_of', manifest['release_date'])}, settings `{manifest.get('config_hash', '')}`,"
+    yield f"code `{manifest.get('code_hash', '')}`."
     yield ""
+    yield from _repeated(manifest)
+    yield from _dealt(manifest)
     yield from _proof(manifest.get("proof", {}))
 
 
+def _left_out(manifest: Mapping[str, Any], reason: str) -> int:
+    return sum(reasons.get(reason, 0) for reasons in manifest.get("excluded", {}).values())
+
+
+def _repeated(manifest: Mapping[str, Any]) -> Iterator[str]:
+    yield f"Of records of a config that say the same only the heaviest left: {_left_out(manifest, 'duplicate')} others did not."
+    if manifest.get("near_duplicates", True):
+        yield "Nor did records that say nearly the same as one that left (prompt with context, and each answer by itself, share at least"
+        yield f"four of five of their runs of 5 characters): {_left_out(manifest, 'near_duplicate')} of them."
+        yield "Across configs the same may be said again."
+    else:
+        yield "Records that say nearly the same as another are still there (`near_duplicates = false`)."
+    yield ""
+
+
+def _dealt(manifest: Mapping[str, Any]) -> Iterator[str]:
+    """How splits were drawn (T3), which is another way where they go by session or user."""
+    yield from ("## Splits", "")
+    owner, leaks = manifest.get("split_by", "prompt"), _left_out(manifest, "leak")
+    if owner == "prompt":
+        yield "Each prompt draws its split by its hash, the same in every config: 90 % train, 5 % validation, 5 % test. Prompts that belong"
+        yield "together are dealt together, into the first of these that one of them drew: prompts that are alike (by their normal form,"
+        yield "their runs of characters, their longest sentence), and prompts of which one stands, with its answer, in the conversation"
+        yield f"before the other. {manifest.get('moved', 0)} prompts that drew validation or test are in train for that."
+        yield "What too many prompts share is a template, and ties nothing."
+    else:
+        yield f"Each {owner} draws its split by the hash of its id: 90 % train, 5 % validation, 5 % test."
+        yield f"Records whose {owner} nobody knows go by their prompt, together with prompts alike."
+        yield "Evaluation records do not leave if their prompt belongs together with one in training:"
+        yield "is alike, or stands with its answer in the conversation before it."
+    if owner == "prompt" and manifest.get("eval_set") == "pin":
+        yield "Prompts that a pinned release validates or tests with stay for evaluation, and so do those that belong together with them."
+    yield f"{leaks} evaluation records did not leave (`leak`), because training would still have known their prompt or their answer."
+    yield ""
+
+
 def _proof(proof: Mapping[str, int]) -> Iterator[str]:
-    if proof:
-        yield "The files were read back and searched by another method for what stands on both sides of the split:"
-        yield from ("", *table(("found", "count"), [(name.replace("_", " "), count) for name, count in proof.items()]))
+    """What was looked at, and what was found; all of it but templates would be a leak, and would have kept the release back."""
+    if not proof:
+        return
+    looked = {name: proof[name] for name in LOOKED_AT if name in proof}
+    found = {name: count for name, count in proof.items() if name not in LOOKED_AT}
+    leaks = sum(count for name, count in found.items() if name != TEMPLATE_PROMPTS)
+    yield "The files were read back and searched by another method for what stands on both sides of the split: of"
+    counted = ", ".join(f"{count} {_words(name)}" for name, count in looked.items())
+    yield f"{counted}, {leaks or 'no'} leaks were found."
+    yield from ("", *table(("found", "count"), [(_words(name), count) for name, count in found.items()]))
+    if proof.get(TEMPLATE_PROMPTS):
+        yield "Template sentence prompts are evaluation prompts that share a sentence with a training prompt, one that more than 20"
+        yield "different prompts have: a form of asking, counted and not kept apart."
+        yield ""
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _few(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import yaml
 from dagster_project.columns.templates import FIELDS, IDENTITY
 from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
 from dagster_project.training.dataset_card import dataset_card
+from dagster_project.training.leak_proof import Proof
 
 
 def entry(config: str, split: str | None, rows: int) -> dict[str, Any]:
@@ -128,3 +129,47 @@ def test_rights_come_from_the_configuration() -> None:
     assert "Consent: terms \\| 2025" in text
     known = dataset_card(told(rights={"licence": "cc-by-4.0"})).split("---\n")[1]
     assert yaml.safe_load(known)["license"] == "cc-by-4.0"
+
+
+LEFT_OUT = {
+    "cot": {"duplicate": 3, "near_duplicate": 2, "refusal": 9},
+    "unpaired": {"duplicate": 4, "leak": 5, "near_duplicate": 1},
+}
+
+
+def flowing(**more: Any) -> str:
+    return " ".join(body(**more).split())
+
+
+def test_it_says_what_is_not_repeated() -> None:
+    said = flowing(excluded=LEFT_OUT)
+    assert "Of records of a config that say the same only the heaviest left: 7 others did not." in said
+    assert "four of five of their runs of 5 characters): 3 of them." in said
+    kept = flowing(excluded=LEFT_OUT, near_duplicates=False)
+    assert "runs of 5 characters)" not in kept
+    assert "are still there (`near_duplicates = false`)" in kept
+
+
+def test_it_says_how_splits_were_drawn() -> None:
+    by_prompt = flowing(excluded=LEFT_OUT, split_by="prompt", moved=12)
+    assert "Each prompt draws its split by its hash, the same in every config" in by_prompt
+    assert "12 prompts that drew validation or test are in train for that." in by_prompt
+    assert "5 evaluation records did not leave (`leak`)" in by_prompt
+    assert "pinned release" not in by_prompt
+    assert "pinned release" in flowing(eval_set="pin")
+    by_user = flowing(excluded=LEFT_OUT, split_by="user", moved=12)
+    assert "Each user draws its split by the hash of its id" in by_user
+    assert "Each prompt draws" not in by_user and "12 prompts" not in by_user
+
+
+def test_it_says_what_the_proof_found() -> None:
+    counts = Proof(training_prompts=80, evaluation_prompts=20, training_contexts=7).counts()
+    said = flowing(proof=counts)
+    looked = "of 80 training prompts, 20 evaluation prompts, 7 training contexts, no leaks were found."
+    assert looked in said
+    assert "Template sentence prompts" not in said
+    lines = body(proof=counts | {"template_sentence_prompts": 4, "answers_in_contexts": 2}).splitlines()
+    assert "| template sentence prompts | 4 |" in lines and "| answers in contexts | 2 |" in lines
+    assert "7 training contexts, 2 leaks were found." in " ".join(lines)
+    assert not any(line.startswith("| training prompts") for line in lines)
+    assert "read back" not in flowing()

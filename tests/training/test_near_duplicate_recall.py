@@ -18,11 +18,11 @@ TEMPLATES = (
     "def {}({}):\n    return {}[{}]\n",
     "Dear {}, we are sorry to hear that your {} arrived {}. Please send it back within {} days. ",
 )
+SYLLABLES = [a + b + c for a in "bdfgklmnprst" for b in ("a", "e", "i", "o", "u", "ä", "é") for c in ("", *"lnrst")]
 
 
 def words(chance: random.Random, count: int) -> list[str]:
-    parts = ["ta", "ren", "mo", "lis", "ka", "vor", "ni", "sel", "du", "bra", "für", "ção", "語"]
-    return ["".join(chance.choices(parts, k=chance.choice([1, 2, 2, 3]))) for _ in range(count)]
+    return ["".join(chance.choices(SYLLABLES, k=chance.choice([1, 2, 2, 3]))) for _ in range(count)]
 
 
 def text(chance: random.Random, length: int) -> str:
