@@ -40,7 +40,8 @@ def main() -> None:
     if asked("PARTS", 1):
         print("\nparts by themselves, one core", flush=True)
         environment = os.environ | {"POLARS_MAX_THREADS": "1"}
-        subprocess.run([sys.executable, "-m", "tests.bench.parts"], check=True, env=environment)
+        for parts in ("tests.bench.parts", "tests.bench.training_parts"):
+            subprocess.run([sys.executable, "-m", parts], check=True, env=environment)
     if rows and asked("WORKERS", 1):
         feedback.workers(results, rows)
     if small and asked("LARGE", 1):

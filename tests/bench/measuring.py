@@ -9,6 +9,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,3 +74,13 @@ def machine() -> str:
     """The machine as a line above the results: its load now, and how many cores there are."""
     one, five, _ = os.getloadavg()
     return f"{os.cpu_count()} cores, load {one:.2f} (5 min: {five:.2f})"
+
+
+def told(what: str, count: float, work: Callable[[], object], least: float = 0, unit: str = "") -> float:
+    """One line: how much a second of CPU, and at least how much is asked for."""
+    started = time.process_time()
+    work()
+    rate = count / (time.process_time() - started)
+    verdict = f"   at least {least:,.0f}: {'met' if rate >= least else 'MISSED'}" if least else ""
+    print(f"    {what:<58} {rate:>12,.0f}{unit} a second{verdict}", flush=True)
+    return rate

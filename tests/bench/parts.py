@@ -2,8 +2,6 @@
 
 import sqlite3
 import tempfile
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -19,15 +17,10 @@ from dagster_project.systems.conversations.implicit import detect
 from dagster_project.systems.conversations.references import refers_back
 from dagster_project.systems.feedback import source as feedback
 from dagster_project.systems.feedback.schema import ENTRIES
+from tests.bench.measuring import told
 
 TURNS = 60_000
 CHECKED_ROWS = 1_000_000
-
-
-def told(what: str, count: int, work: Callable[[], object]) -> None:
-    started = time.process_time()
-    work()
-    print(f"    {what:<58} {count / (time.process_time() - started):>12,.0f} a second", flush=True)
 
 
 def turns() -> pl.DataFrame:
