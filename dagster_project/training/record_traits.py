@@ -15,11 +15,14 @@ from dagster_project.columns.control_tokens import begins_with_role, has_control
 from dagster_project.columns.language import languages_of_records
 from dagster_project.columns.masking import without_items
 from dagster_project.columns.minhash import signatures, stored
+from dagster_project.columns.transcript_markers import USER
 from dagster_project.contracts.train import ROLES
 from dagster_project.training.decontamination import EvaluationIndex
 
 TEXTS = ("context", "query", "answer", "better", "note")
 MASKED_KEYS = ("prompt_key", "split", "thread_key", "answer_hash", "better_hash", "record_hash")
+# What hides characters in JSON: encoders for the web write `+`, quotes and angle brackets so, others all but ASCII, or slashes.
+HIDING_ESCAPE = r"(?s)\A\s*[\[{].*\\[u/]"
 LEAST_ANSWER = 40  # code points of an alike form: a shorter answer tells nothing when it stands in a context (T3)
 BETWEEN = "\n\n"  # stands between a context and the question after it
 
@@ -34,8 +37,10 @@ def traits(
     `keys` gives the `MASKED_KEYS` of rows whose texts were masked; it is asked for those alone whose texts are not what they were.
     """
     masked = rows.with_columns(without_items(rows[name], allow) for name in TEXTS)
+    revealed = _revealed(rows["context"])
     has_items = pl.select(
         pl.any_horizontal((masked[name] != rows[name]).fill_null(False) for name in TEXTS)
+        | (without_items(revealed, allow) != revealed).fill_null(False)
     ).to_series()
     asked = masked.select(pl.concat_str("context", "query", separator=BETWEEN, ignore_nulls=True)).to_series()
     # a correction's output tells what was wrong, then what is right
@@ -53,7 +58,7 @@ def traits(
     contexts = parsed(conversations["context"])
     found = {
         "language": _on_distinct(masked["query"], target),
-        **{f"{role}_has_tokens": _has_tokens(masked, role) for role in ROLES},
+        **{f"{role}_has_tokens": _has_tokens(masked, revealed, role) for role in ROLES},
         **{f"{role}_item": item for role, item in _items(masked, evaluation).items()},
         **{f"{role}_length": _length(rows, role) for role in ROLES},
         **{f"{role}_form": _form_hash(form) for role, form in forms.items()},
@@ -89,9 +94,19 @@ def _on_distinct(prompts: pl.Series, answers: pl.Series) -> pl.Series:
     return both.join(told, on=["prompt", "answer"], how="left", maintain_order="left", nulls_equal=True)["language"]
 
 
-def _has_tokens(masked: pl.DataFrame, role: str) -> pl.Series:
+def _revealed(contexts: pl.Series) -> pl.Series:
+    """What the turns of a conversation in JSON say where escapes hide it, as `\\u0040` does an @; null for all others."""
+    places = contexts.str.contains(HIDING_ESCAPE).fill_null(False).arg_true()
+    turns = parsed(contexts.gather(places))["turns"]
+    said = turns.list.eval(pl.element().struct.field("content")).list.join(BETWEEN)
+    return pl.Series([None], dtype=pl.String).new_from_index(0, len(contexts)).scatter(places, said)
+
+
+def _has_tokens(masked: pl.DataFrame, revealed: pl.Series, role: str) -> pl.Series:
     if role == "asked":
-        return has_control_tokens(masked["query"]) | has_control_tokens(masked["context"])
+        return pl.select(
+            pl.any_horizontal(has_control_tokens(texts) for texts in (masked["query"], masked["context"], revealed))
+        ).to_series()
     found = has_control_tokens(masked[role])
     return found if role == "note" else found | begins_with_role(masked[role])
 
@@ -116,17 +131,19 @@ def _items(masked: pl.DataFrame, evaluation: EvaluationIndex | None) -> Mapping[
             for name in names
         ).drop_nulls("text")
         if role == "asked":
-            texts = pl.concat([texts, _asked_before(numbered)])
+            texts = pl.concat([texts, _said_before(numbered)])
         told = evaluation.contaminated(texts)
         found[role] = numbered.select("id").join(told, on="id", how="left", maintain_order="left")["item"]
     return found
 
 
-def _asked_before(numbered: pl.DataFrame) -> pl.DataFrame:
-    """What the user asked earlier in the conversation."""
+def _said_before(numbered: pl.DataFrame) -> pl.DataFrame:
+    """The turns of the conversation: in JSON no words stand beside each other that a line break or an escape is between."""
     has_context = numbered.filter(pl.col("context").is_not_null())
     turns = has_context.select("id", parsed(has_context["context"])["turns"]).explode("turns").unnest("turns")
-    return turns.filter(pl.col("role") == "user").select("id", pl.col("content").alias("text"), is_asked=pl.lit(True))
+    return turns.select("id", pl.col("content").alias("text"), (pl.col("role") == USER).alias("is_asked")).drop_nulls(
+        "text"
+    )
 
 
 def _form_hash(forms: pl.Series) -> pl.Series:
