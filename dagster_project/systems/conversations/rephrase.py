@@ -214,9 +214,9 @@ def _exchanged_marks(pattern: str, query: pl.Expr, message: pl.Expr) -> pl.Expr:
 
 def _in_one_of(groups: tuple[frozenset[str], ...]) -> pl.Expr:
     """Whether a word of one of the groups was exchanged for another of it."""
-    members = (pl.lit(sorted(group)) for group in groups)
-    return pl.any_horizontal(
-        (pl.col("gone").list.set_intersection(group).list.len() > 0)
-        & (pl.col("come").list.set_intersection(group).list.len() > 0)
-        for group in members
-    )
+    return pl.any_horizontal(_has_one_of("gone", group) & _has_one_of("come", group) for group in groups)
+
+
+def _has_one_of(words: str, group: frozenset[str]) -> pl.Expr:
+    """No set operation with a literal: in Polars 2.1 one panics where rows were filtered."""
+    return pl.col(words).list.eval(pl.element().is_in(sorted(group))).list.any()
