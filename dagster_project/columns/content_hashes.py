@@ -6,7 +6,7 @@ Reviewers see every kind of secret and personal data masked, whatever leaves (T8
 import polars as pl
 import polars_hash
 
-from dagster_project.columns.masking import masked
+from dagster_project.columns.masked_conversations import masked_for_people
 
 JUDGED = ("query", "attempt", "answer")
 CONTENT_HASH_DIGITS = 16
@@ -14,7 +14,7 @@ CONTENT_HASH_DIGITS = 16
 
 def shown(rows: pl.DataFrame, *texts: str) -> pl.DataFrame:
     """Rows with these texts as people see them. What is judged comes first: its numbers do not depend on the rest."""
-    return masked(rows, texts)[0]
+    return masked_for_people(rows, texts)
 
 
 def content_hashes(rows: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from dagster_project.columns.masking import masked
+from dagster_project.columns.masked_conversations import masked_for_people
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.layout import FileLayout
 from dagster_project.engines.kept_days import grouped
@@ -94,7 +94,7 @@ def _found(lake: Lake, table: str, columns: list[str], masks: Masks, partitions:
     pieces = (piece for partition in partitions for piece in _pieces(lake, table, columns, partition))
     for group in grouped(pieces, lambda piece: piece.height, SEARCHED_TOGETHER):
         rows = pl.concat(group)
-        shown, _ = masked(rows.select(columns), columns, masks.kinds, masks.allow)
+        shown = masked_for_people(rows.select(columns), columns, masks.kinds, masks.allow)
         is_other = [pl.when(shown[name].ne_missing(rows[name])).then(shown[name]).alias(name) for name in columns]
         told = rows.select(*PLACE).with_columns(*is_other)
         found.append(told.filter(pl.any_horizontal(pl.col(columns).is_not_null())))

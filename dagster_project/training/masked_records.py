@@ -10,11 +10,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from dagster_project.columns.context_turns import parsed
+from dagster_project.columns.masked_conversations import in_json, joined, turns_of_json
 from dagster_project.columns.masking import masked, without_items
-
-BETWEEN = "\x00"  # of turns; no text has it (G5)
-IS_JSON = r"\A\s*[\[{]"
 
 
 @dataclass(frozen=True)
@@ -36,36 +33,10 @@ def masked_rows(
     if held.is_empty():
         return MaskedRows(rows, held, places)
     names = (context, *texts)
-    turns = _turns_of_json(held[context])
-    plain = held.with_columns(pl.Series(context, pl.select(pl.coalesce(_joined(turns), held[context])).to_series()))
+    turns = turns_of_json(held[context])
+    plain = held.with_columns(pl.Series(context, pl.select(pl.coalesce(joined(turns), held[context])).to_series()))
     numbered, counts = masked(plain, names, kinds, allow)
     keyed = plain.with_columns(without_items(plain[name], allow) for name in names)
-    numbered, keyed = (some.with_columns(_in_json(some[context], turns).alias(context)) for some in (numbered, keyed))
+    numbered, keyed = (some.with_columns(in_json(some[context], turns).alias(context)) for some in (numbered, keyed))
     whole = rows.with_columns(rows[name].scatter(places, numbered[name]) for name in names)
     return MaskedRows(whole, keyed, places, Counter(counts))
-
-
-def _turns_of_json(contexts: pl.Series) -> pl.Series:
-    """The turns of contexts that are JSON, null for all others."""
-    found = parsed(contexts)
-    is_json = contexts.str.contains(IS_JSON) & found["is_parsed"] & (found["turns"].list.len() > 0)
-    return pl.select(pl.when(is_json.fill_null(False)).then(found["turns"])).to_series()
-
-
-def _joined(turns: pl.Series) -> pl.Series:
-    return turns.list.eval(pl.element().struct.field("content")).list.join(BETWEEN)
-
-
-def _in_json(texts: pl.Series, turns: pl.Series) -> pl.Series:
-    """Contexts whose turns were put together in JSON again; where an item went over the end of a turn it stays one text."""
-    contents = texts.str.split(BETWEEN)
-    is_whole = (contents.list.len() == turns.list.len()).fill_null(False)
-    told = pl.DataFrame({"content": contents, "turns": turns}).with_row_index("row").filter(is_whole)
-    roles = told["turns"].list.eval(pl.element().struct.field("role"))
-    each = told.select("row", roles.alias("role"), "content").explode("role", "content")
-    again = each.group_by("row", maintain_order=True).agg(pl.struct("role", "content").alias("turns"))
-    encoded = again.select(
-        pl.struct("turns").struct.json_encode().str.strip_prefix('{"turns":').str.head(-1)
-    ).to_series()
-    rest = texts.str.replace_all(BETWEEN, "\n\n", literal=True)
-    return rest.scatter(again["row"], encoded) if again.height else rest

@@ -5,6 +5,7 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
+import polars as pl
 
 from dagster_project.contracts import TABLES
 from dagster_project.lake.lake import PART, Lake
@@ -52,12 +53,20 @@ def _told(first: dict[str, bytes], second: dict[str, bytes], place: str) -> str:
 
 
 def _files(home: Path, table: str, release_date: date) -> dict[str, bytes]:
-    lake = Lake(home)
-    return {
-        place: (lake.folder / table / place / PART).read_bytes()
+    lake, newest = Lake(home), f"{BY_RELEASE}{release_date}"
+    files = {
+        place: lake.folder / table / place / PART
         for place in lake.partitions(table)
-        if not place.startswith(BY_RELEASE) or place.startswith(f"{BY_RELEASE}{release_date}")
+        if not place.startswith(BY_RELEASE) or place == newest or place.startswith(f"{newest}/")
     }
+    return {
+        place: _without_number(path) if place.startswith(newest) else path.read_bytes() for place, path in files.items()
+    }
+
+
+def _without_number(path: Path) -> bytes:
+    """A release's rows; its name has another number where the day had one before (`20240131.2`)."""
+    return pl.read_parquet(path, hive_partitioning=False).drop("release", strict=False).serialize()
 
 
 def _rows(one: Path, other: Path, table: str) -> list[str]:
