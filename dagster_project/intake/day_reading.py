@@ -205,16 +205,19 @@ def sampled(rows: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     return rows.filter(is_sampled), rows.filter(~is_sampled)
 
 
+def _as_read(rows: pl.DataFrame, spec: TableSpec) -> pl.Expr:
+    return pl.struct(name for name in spec.columns if name in rows.columns).struct.json_encode().alias("row")
+
+
 def refusals(rows: pl.DataFrame, spec: TableSpec, files: Mapping[str, OpenFile]) -> pl.DataFrame:
     """Refused rows in the shape of quarantine__rows, with their original values fetched from the source.
 
     A file that is missing (G13) cannot tell them any more: of its rows stands there what was read.
     """
-    as_read = pl.struct(name for name in spec.columns if name in rows.columns).struct.json_encode().alias("row")
     parts = [
         mine.join(files[label].database.originals(spec, mine["source_rowid"].to_list()), on="source_rowid")
         if label in files
-        else mine.with_columns(as_read)
+        else mine.with_columns(_as_read(mine, spec))
         for (label,), mine in rows.partition_by("source_file", as_dict=True, maintain_order=True).items()
     ] or [rows.with_columns(pl.lit(None, dtype=pl.String).alias("row"))]
     return pl.concat(parts).select(
