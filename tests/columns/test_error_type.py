@@ -9,11 +9,10 @@ from dagster_project.columns.error_type import (
     BY_CORRECTION_TYPE,
     ERROR_TYPES,
     MIN_LENGTH_CHANGE,
-    PATTERNS,
-    Pattern,
     _normalised,
     error_type,
 )
+from dagster_project.columns.error_type_patterns import PATTERNS, Pattern
 
 # Texts the patterns were improved on.
 KNOWN = {

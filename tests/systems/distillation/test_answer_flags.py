@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from dagster_project.columns.spaces import SPACES
 from dagster_project.systems.distillation import flags as module
-from dagster_project.systems.distillation.flags import PATTERNS, QUALITY_FLAGS, REASONING, Pattern, answer_flags
+from dagster_project.systems.distillation.flag_patterns import NO_REFUSAL, PATTERNS, REASONING, Pattern
+from dagster_project.systems.distillation.flags import QUALITY_FLAGS, answer_flags
 
 SCHEMA = {"query": pl.String, "claude_response": pl.String, "reasoning_type": pl.String, "step_count": pl.Int64}
 SENTENCE = "The cache is cleared."  # 21 characters
@@ -521,7 +522,7 @@ def test_record_keeps_its_promise(record: Pattern) -> None:
     pattern = module._any_of((record,))
     texts = pl.Series([record.example, record.counter_example, ""])
     if record.looks_at == "opening":
-        texts = texts.str.replace_all(module._wrappable(module._NO_REFUSAL), " ")
+        texts = texts.str.replace_all(module._wrappable(NO_REFUSAL), " ")
     assert texts.str.contains(pattern).to_list() == [True, False, False]
     is_evidence_against = record in REASONING
     for text, expected in ((record.example, not is_evidence_against), (record.counter_example, is_evidence_against)):
