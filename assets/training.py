@@ -6,7 +6,7 @@ from dagster_project.training.kept_traits import CONTEXTS_ARE_READ, DISTILLED, F
 from dagster_project.training.prompts import TABLE as PROMPTS
 from dagster_project.training.prompts import TEMPLATES, make_prompts
 from dagster_project.training.release import CANDIDATES_ADD_UP, FORMATS, NOTHING_LEAKS, make_release
-from dagster_project.training.settling import STEPS, make_settled
+from dagster_project.training.release_reasons import STEPS, make_release_reasons
 
 SESSION_INPUTS = ("sessions", "feedback", "outputs", "context_nodes")
 
@@ -30,9 +30,9 @@ core__prompts = python_table(
     tables=[PROMPTS, TEMPLATES],
     inputs=["core__feedback_keys", "core__voices", "core__distillation", FEEDBACK, DISTILLED],
 )
-core__settled = python_table(
-    "core__settled",
-    make_settled,
+core__release_reasons = python_table(
+    "core__release_reasons",
+    make_release_reasons,
     tables=STEPS,
     inputs=[
         "core__feedback_candidates",

@@ -8,7 +8,7 @@ from pathlib import Path
 from dagster_project import demo
 from dagster_project.config import SYSTEMS, Config
 from dagster_project.demo.asked import Asked
-from dagster_project.demo.belongings import Belongings
+from dagster_project.demo.own_files import OwnFiles
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lock import home_lock
 
@@ -20,26 +20,26 @@ def is_wanted(config: Config) -> bool:
     folder = config.home / "sources"
     if any(file.address or file.path.parent != folder for files in config.sources.values() for file in files):
         return False
-    belongings = Belongings(folder)
-    return belongings.is_half_done or not (belongings.has_sources() or _holds_a_lake(config.home))
+    own_files = OwnFiles(folder)
+    return own_files.is_half_done or not (own_files.has_sources() or _holds_a_lake(config.home))
 
 
 def write_demo(config: Config, rows: int, seed: int, force: bool, say: Callable[[str], None]) -> None:
     """Write the demo under `<home>/sources`, over an earlier demo at most."""
     folder = config.home / "sources"
     with home_lock(config.home):
-        belongings = Belongings(folder)
-        changed = belongings.check(force)
-        if _holds_a_lake(config.home) and not (belongings.is_recorded or belongings.has_sources() or force):
+        own_files = OwnFiles(folder)
+        changed = own_files.check(force)
+        if _holds_a_lake(config.home) and not (own_files.is_recorded or own_files.has_sources() or force):
             raise GristmillError(
                 f"{config.home} holds what was read from other sources; nothing was touched: choose another --home, or use --force"
             )
         for path in changed:
             say(f"replacing {path}, which was changed since the demo was written")
         try:
-            with belongings.staging() as staging:
+            with own_files.staging() as staging:
                 told = list(_write_systems(staging, rows, seed))
-                belongings.replace(staging, {"rows": rows, "seed": seed}, force)
+                own_files.replace(staging, {"rows": rows, "seed": seed}, force)
         except (OSError, sqlite3.Error) as error:
             reason = getattr(error, "strerror", None) or error
             raise GristmillError(f"cannot write the demo to {folder}: {reason}") from error

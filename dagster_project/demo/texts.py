@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from dagster_project.demo.worked_out import more_records
+from dagster_project.demo.computed_records import more_records
 
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "general")
 QUESTIONS = Path(__file__).parent / "questions"

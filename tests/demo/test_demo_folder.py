@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project.demo.belongings import RECORD, STAGING
+from dagster_project.demo.own_files import RECORD, STAGING
 from tests.conftest import ask, change, complaint, content, environment, gristmill
 
 ROWS = ("--rows", "320")
@@ -225,16 +225,16 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from dagster_project import cli
-from dagster_project.demo import belongings
+from dagster_project.demo import own_files
 
-allowed, move = int(sys.argv.pop(1)), belongings._move
+allowed, move = int(sys.argv.pop(1)), own_files._move
 def until_killed(path, target):
     global allowed
     if allowed == 0:
         os.kill(os.getpid(), signal.SIGKILL)
     allowed -= 1
     move(path, target)
-belongings._move = until_killed
+own_files._move = until_killed
 cli.main()
 """
 

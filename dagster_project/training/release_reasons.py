@@ -32,7 +32,7 @@ DISTINCT, REMAINING = "release__distinct", "release__remaining"
 GROUP_DAYS = 7  # whose texts are read together
 
 
-def make_settled(run: MillRun) -> list[Made]:
+def make_release_reasons(run: MillRun) -> list[Made]:
     """Each table anew if what it is made from changed; a run without a release leaves them as they are."""
     made = [_up_to_date(run, table, make) for table, make in _MAKERS.items()]
     return made

@@ -34,7 +34,7 @@ class Found:
     foreign: list[Path] = field(default_factory=list)
 
 
-class Belongings:
+class OwnFiles:
     """The demo's files in one folder of sources."""
 
     def __init__(self, folder: Path) -> None:
