@@ -22,6 +22,7 @@ from tests.tables import table
 ROOT = Path(__file__).parents[2]
 SIXTH = Path(__file__).parents[1] / "sixth_system"
 PROJECT = ("dagster_project", "assets", "sql", "docs")
+BESIDE = ("README.md", "pyproject.toml", "tests")
 # file -> a piece of it and what stands there instead
 LINES: dict[str, list[tuple[str, str]]] = {
     "assets/core.py": [
@@ -60,6 +61,32 @@ LINES: dict[str, list[tuple[str, str]]] = {
             "| - | [5-surveys.md](5-surveys.md) | surveys | `surveys` | whether a session helped |\n\nSeeds 0 and 2",
         ),
     ],
+    "sql/README.md": [
+        (
+            "| `core__turns` |",
+            "| `core__surveys` | One answer to a survey before as_of. | id | raw_surveys__answers | $as_of, $spaces |\n"
+            "| `core__turns` |",
+        ),
+        (
+            "core__sessions, core__answer_refs | - |",
+            "core__sessions, core__answer_refs, core__surveys | - |",
+        ),
+        (
+            "| `metric__turn_daily` |",
+            "| `metric__survey_daily` | One day of answers to surveys. | event_date | core__surveys | - |\n"
+            "| `metric__turn_daily` |",
+        ),
+    ],
+    "README.md": [
+        (
+            "| `rating_scale` |",
+            "| `surveys` |  |  | Where answers to one-question surveys are read from. |\n| `rating_scale` |",
+        ),
+        (
+            "| `min_weight` |",
+            "| `language` | `en` | en, de | In which language its question was asked. |\n| `min_weight` |",
+        ),
+    ],
 }
 pytestmark = pytest.mark.slow
 NOON, DAY = 1_769_860_800, 86_400  # of 2026-01-31
@@ -75,13 +102,20 @@ ANSWERS = [
 ]
 
 
+def put(source: Path, target: Path) -> None:
+    if source.is_dir():
+        ignored = shutil.ignore_patterns("__pycache__", "node_modules", "sixth_system")
+        shutil.copytree(source, target, symlinks=True, ignore=ignored)
+    else:
+        shutil.copy(source, target)
+
+
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A copy of the project with the sixth system in it."""
     project = tmp_path_factory.mktemp("project")
-    for name in PROJECT:
-        ignored = shutil.ignore_patterns("__pycache__")
-        shutil.copytree(ROOT / name, project / name, symlinks=True, ignore=ignored)
+    for name in (*PROJECT, *BESIDE):
+        put(ROOT / name, project / name)
     shutil.copytree(SIXTH, project, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     for name, edits in LINES.items():
         text = (project / name).read_text(encoding="utf-8")
@@ -137,6 +171,7 @@ def test_it_touches_what_the_house_says(project: Path) -> None:
         {f"{name}/{path}": held for name in PROJECT for path, held in content(folder / name).items()}
         for folder in (ROOT, project)
     )
+    before["README.md"], after["README.md"] = ((folder / "README.md").read_bytes() for folder in (ROOT, project))
     mine = ("dagster_project/systems/surveys/", "dagster_project/assets/", "dagster_project/sql/")  # two are links
     assert {path for path in after if before.get(path) != after[path] and not path.startswith(mine)} == {
         "assets/core.py",
@@ -146,6 +181,8 @@ def test_it_touches_what_the_house_says(project: Path) -> None:
         "sql/metric/metric__survey_daily.sql",
         "docs/sources/5-surveys.md",
         "docs/sources/README.md",
+        "sql/README.md",
+        "README.md",
     }
     assert [(project / "dagster_project" / name).readlink() for name in ("assets", "sql")] == [
         Path("../assets"),
@@ -224,3 +261,12 @@ def test_dagster_knows_it(project: Path) -> None:
     graph = json.loads(found.splitlines()[-1])
     assert graph["metric__survey_daily"] == ["core__surveys"]
     assert "core__surveys" in graph["core__signals"] and graph["raw_surveys__answers"] == ["source_surveys"]
+
+
+def test_what_holds_of_the_project_holds_of_it(project: Path) -> None:
+    """The rooms and their order, what the docs list, what every query must be, the portable subset: nothing more is asked for."""
+    tests = ("tests/test_house.py", "tests/config/test_readme_settings.py", "tests/sql/test_every_query.py")
+    about_it = ("-k", "test_house or test_readme or survey or signals")
+    found = python(project, "-m", "pytest", "-vv", "-n", "0", "-p", "no:cacheprovider", *about_it, *tests)
+    assert "test_stands_in_the_readme_as_its_header_says[metric__survey_daily] PASSED" in found
+    python(project, "-m", "tests.sql.portable")
