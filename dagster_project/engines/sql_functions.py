@@ -12,6 +12,8 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+import polars as pl
+
 FILE = Path(__file__).parent.parent / "sql" / "functions.sql"
 DEFINITION = re.compile(r"^create macro (\w+)\(([^)]*)\) as(.+?);$", re.MULTILINE | re.DOTALL)
 OPENING, CLOSING = "([{", ")]}"
@@ -36,6 +38,11 @@ def functions() -> dict[str, Function]:
         name: Function(tuple(word.strip() for word in parameters.split(",") if word.strip()), " ".join(formula.split()))
         for name, parameters, formula in DEFINITION.findall(text)
     }
+
+
+def formula(call: str) -> pl.Expr:
+    """The same over columns of a frame, for what counts rows that are in memory anyway."""
+    return pl.sql_expr(expanded(call))
 
 
 def expanded(sql: str) -> str:

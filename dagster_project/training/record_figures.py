@@ -12,6 +12,7 @@ import polars as pl
 
 from dagster_project.columns.templates import FIELDS
 from dagster_project.contracts.columns import LOW_TIERS
+from dagster_project.engines.sql_functions import formula
 
 ANSWERS = ("output", "chosen", "rejected", "completion")
 NO_TEXT = ("error_type", "votes_for", "votes_against", "label")
@@ -19,7 +20,6 @@ MIX = ("split", "source", "tier", "domain", "language")
 LENGTHS = ("prompt_tokens", "answer_tokens", "characters")
 PERCENTILES = (5, 50, 90, 95, 99, 100)
 CHARACTERS_A_TOKEN = 4
-LEAST_OF_TRAINING_TIERS = 0.5  # below it the tiers are low (F5, sql/functions.sql)
 LABEL, LOW_BY_AGE = "label", "low_by_age"
 SCHEMA = {"format": pl.String, "by": pl.String, "value": pl.String, "records": pl.Int64}
 
@@ -46,8 +46,7 @@ def _label(records: pl.DataFrame) -> list[pl.Expr]:
 
 def _is_low_by_age() -> pl.Expr:
     """T9: of a low tier, and it would not be if it were new."""
-    was_higher = pl.col("base_weight") >= LEAST_OF_TRAINING_TIERS
-    return (pl.col("tier").is_in(LOW_TIERS) & was_higher).alias(LOW_BY_AGE)
+    return (pl.col("tier").is_in(LOW_TIERS) & ~formula("is_low(base_weight)")).alias(LOW_BY_AGE)
 
 
 def _lengths(format: str) -> list[pl.Expr]:
