@@ -144,15 +144,16 @@ def test_every_file_named_is_there():
 
 
 def test_a_walk_is_short():
-    """From a source's row to what is made of it, at most twelve modules, none of them twice."""
+    """From a source's row to what is made of it, at most twelve files, none of them twice; each is one file of ours."""
     page = (ROOT / "docs" / "architecture.md").read_text("utf-8")
-    walks = re.findall(
-        r"^\*\*(.+?)\*\*(.+?)\n\n", page.partition("## Three walks")[2].partition("\n## ")[0] + "\n\n", re.M | re.S
-    )
-    modules = {name.split(",")[0].rstrip("."): re.findall(r"`([\w/]+\.py)`", text) for name, text in walks}
-    assert [*modules] == ["A feedback row", "And on from there", "A turn", "An AI session"]
-    assert {name: len(named) for name, named in modules.items() if len(named) > 12} == {}
-    assert all(len(set(named)) == len(named) for named in modules.values())
+    told = page.partition("## Three walks")[2].partition("\n## ")[0]
+    _, *pieces = re.split(r"^\*\*(.+)\*\*$", told, flags=re.MULTILINE)
+    steps = [re.findall(r"^\d+\. `(.+?)`", walk, re.MULTILINE) for walk in pieces[1::2]]
+    assert pieces[::2] == ["A feedback row", "A turn", "An AI session"]
+    assert all(8 <= len(set(files)) == len(files) <= 12 for files in steps)
+    paths = [path for room in ("assets", "dagster_project", "sql") for path in (ROOT / room).rglob("*.*")]
+    found = {file: [path for path in paths if path.match(file)] for files in steps for file in files}
+    assert {file: those for file, those in found.items() if len(those) != 1} == {}
 
 
 def test_what_a_clone_has_not_is_not_cited():
