@@ -124,8 +124,8 @@ def test_rules_named_by_the_pages_on_the_documents_are_in_the_rules():
     assert named - rules == set()
 
 
-def test_the_pages_on_the_documents_name_nobodys_machine():
-    for page in SOURCES:
+def test_no_page_names_anybodys_machine():
+    for page in PAGES:
         assert re.findall(r"/Users/|/Volumes/|/home/", page.read_text("utf-8")) == [], page.name
 
 
