@@ -1,70 +1,117 @@
-"""All pairs of prompts whose shingles have a Jaccard of 0.7 or more, found exactly and without comparing all with all (T6).
+"""All pairs of prompts whose shingles have a Jaccard of 0.7 or more (T6), without comparing all with all.
 
-Two such sets share at least 0.7 of the larger one. So if the shingles of all sets are put into one order, the rarest first, a
-small part of each, its first shingles, already has one in common; sets are looked for by those alone. Of what is found most
-falls away by its length or by a checksum of bits, which differ in at most as many places as the sets do. What is left is
-compared shingle by shingle. No step loses a pair, and none is a guess.
+Two such sets differ in few shingles. So if shingles are dealt into cells, the same for all sets, some cell of both holds the
+very same ones; and if not, then when they are dealt another time. Sets are looked for by what a cell holds; of what is found
+most falls away by a checksum of bits, which differ in at most as many places as the sets do, and what is left is compared
+shingle by shingle, exactly. Cells are so many, and dealt so often, that a pair just at 0.7 meets in none of them with a chance
+below one in a billion (`_Cells`). To look for a shared rare shingle instead, which overlooks none at all, takes a hundred times
+as long where a million prompts are made of some thousand phrases.
 """
 
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import IO
 
 import numpy as np
 import polars as pl
 
 from dagster_project.columns.shingles import ShingleSets, mixed, parts, ranges
+from dagster_project.engines.workers import in_order, nothing_to_check
 
 # Jaccard >= 7/10 in whole numbers: shared/(a + b - shared) >= 7/10, so 17 shared >= 7 (a + b), and 17 different <= 3 (a + b).
 _SHARED, _OF_SUM, _APART = 17, 7, 3
-_LOOKED_FOR, _INDEXED = (7, 10), (14, 17)  # the least a set shares with a smaller one, and with a larger one
 _LOW = np.uint64(2**32 - 1)
-FREQUENCY_BITS = 22  # of the buckets that shingles are counted in, at most: only an order hangs on them
-LEVEL_BITS = 6  # four levels of frequency a doubling; put before a shingle's number, so that rare ones sort first
-PROBES_TOGETHER = 1 << 12
+_ONE_MORE = 2.0**44  # so many that what a cell's shingles are worth together, in 32 bits each, stays below it
 PAIRS_TOGETHER = 1 << 19
 VERIFIED_TOGETHER = 1 << 15
 
 Skip = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
 
+@dataclass(frozen=True)
+class Means:
+    """What a search may use: a folder for the contents of cells, about 1 KB a prompt, and workers; `check` raises to stop."""
+
+    folder: Path | None = None
+    workers: int = 1
+    check: Callable[[], None] = nothing_to_check
+
+
+PLAIN = Means()
+
+
 def alike_pairs(
-    forms: pl.Series, is_new: np.ndarray | None = None, skip: Skip | None = None
+    forms: pl.Series, is_new: np.ndarray | None = None, skip: Skip | None = None, means: Means = PLAIN
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of rows of distinct `forms`, in pieces, each pair at least once.
 
-    With `is_new` only pairs of which one is new; `skip` says of pairs whether they need not be looked at any more.
+    With `is_new` only pairs of which one is new; `skip` says of pairs whether they need not be looked at any more: which of
+    them that leaves hangs on how far the search has come, what they tie together does not.
     """
     if len(forms) < 2:
         return
-    sizes, levels = _measured(forms)
+    sizes = np.concatenate([ShingleSets.of(part).sizes for (part,) in parts(forms)])
     order = np.argsort(sizes, kind="stable")
-    in_order = sizes[order]
+    in_sizes = sizes[order]
     least = 1
-    while least <= in_order[-1]:  # sets of one octave of sizes, and the smaller ones they may be alike to
-        first, last = np.searchsorted(in_order, [(least * 7 + 9) // 10, 2 * least])
+    while least <= in_sizes[-1]:  # sets of half an octave of sizes, and the smaller ones they may be alike to
+        most = max(least, least * 7 // 5)
+        first, last = np.searchsorted(in_sizes, [(least * 7 + 9) // 10, most + 1])
         rows = order[first:last]
-        probes = int(np.searchsorted(in_order[first:last], least))
-        if probes < len(rows) and len(rows) > 1:
-            block = _Block.of(forms.gather(rows), in_order[first:last], levels)
-            for left, right in block.candidates(probes, None if is_new is None else is_new[rows]):
-                yield from _verified(forms, rows[left], rows[right], skip)
-        least *= 2
+        larger = int(np.searchsorted(in_sizes[first:last], least))
+        if larger < len(rows) and len(rows) > 1:
+            wanted = _Wanted(rows, larger, None if is_new is None else is_new[rows], skip)
+            with tempfile.TemporaryFile(dir=means.folder) as file:
+                block = _Block.of(forms.gather(rows), in_sizes[first:last], _Cells.of(most), file, means)
+                for left, right in block.candidates(wanted, means):
+                    yield from _verified(forms, left, right, skip)
+        least = most + 1
 
 
-def _measured(forms: pl.Series) -> tuple[np.ndarray, np.ndarray]:
-    """How many distinct shingles each form has, and how often shingles occur, by the first bits of their number."""
-    bits = min(FREQUENCY_BITS, max(8, int(forms.str.len_bytes().sum()).bit_length()))
-    sizes, frequencies = [], np.zeros(1 << bits, np.int64)
-    for (part,) in parts(forms):
-        sets = ShingleSets.of(part)
-        sizes.append(sets.sizes)
-        frequencies += np.bincount(_bucket(sets.numbers, 1 << bits), minlength=1 << bits)
-    levels = np.minimum(np.ceil(4 * np.log2(np.maximum(frequencies, 1))), 2**LEVEL_BITS - 1)
-    return np.concatenate(sizes), levels.astype(np.uint64)
+@dataclass(frozen=True)
+class _Cells:
+    """How shingles are dealt: into how many cells, how often, and how many a cell must hold to be looked at.
+
+    The more a cell holds, the fewer sets share it by chance; the fewer it holds, the likelier a pair at 0.7 does. Measured by
+    drawing pairs just at 0.7 of sets of every size: none of them is overlooked more often than once in 10^8.
+    """
+
+    count: int
+    least: int
+    deals: int
+
+    @staticmethod
+    def of(size: int) -> "_Cells":
+        """For sets of at most so many shingles, and of half as many at least."""
+        if size < 10:
+            return _Cells(3, 1, 40)
+        if size < 40:
+            count = max(3, round(size / 4))
+            return _Cells(count, 2, -(-110 // count))
+        count = round(size / 5.5)
+        return _Cells(count, 5, max(2, -(-240 // count)))
 
 
-def _bucket(numbers: np.ndarray, buckets: int) -> np.ndarray:
-    return (numbers & np.uint64(buckets - 1)).astype(np.int64)
+@dataclass(frozen=True)
+class _Wanted:
+    """Which pairs of a block are wanted, by their numbers in it: the larger set of each is one from `larger` on."""
+
+    rows: np.ndarray
+    larger: int
+    is_new: np.ndarray | None
+    skip: Skip | None
+
+    def of(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        if self.is_new is not None:
+            chosen = self.is_new[left] | self.is_new[right]
+            left, right = left[chosen], right[chosen]
+        if self.skip is not None:
+            chosen = ~self.skip(self.rows[left], self.rows[right])
+            left, right = left[chosen], right[chosen]
+        return left, right
 
 
 @dataclass(frozen=True)
@@ -73,85 +120,101 @@ class _Block:
 
     sizes: np.ndarray
     checksums: np.ndarray  # of every place whether an odd number of a set's shingles falls on it
-    index: np.ndarray  # the first shingles of each set, as `_entries`, sorted
-    firsts: np.ndarray  # the somewhat longer part of each set that is looked for
-    counts: np.ndarray  # how many of those each set has
+    contents: list[np.ndarray]  # of some sets each: what every cell (row) holds, in 32 bits; 0: too little
 
     @staticmethod
-    def of(forms: pl.Series, sizes: np.ndarray, levels: np.ndarray) -> "_Block":
+    def of(forms: pl.Series, sizes: np.ndarray, cells: _Cells, file: IO[bytes], means: Means) -> "_Block":
         words = 2 ** int(np.ceil(np.log2(max(2, 1.5 * sizes[-1] / 64))))
-        checksums, firsts, index, start = [], [], [], 0
-        for (part,) in parts(forms):
-            sets = ShingleSets.of(part)
-            checksums.append(_checksums(sets, words))
-            level = levels[_bucket(sets.numbers, len(levels))] << np.uint64(64 - LEVEL_BITS)
-            rarest = ShingleSets.sorted(level | (sets.numbers >> np.uint64(LEVEL_BITS)), sets.sizes)
-            numbers = np.arange(start, start + len(part))
-            firsts.append(_firsts(rarest, _LOOKED_FOR))
-            index.append(_entries(_firsts(rarest, _INDEXED), np.repeat(numbers, _first_counts(sets.sizes, _INDEXED))))
-            start += len(part)
-        whole = np.concatenate(index)
-        whole.sort()
-        return _Block(
-            sizes, np.concatenate(checksums), whole, np.concatenate(firsts), _first_counts(sizes, _LOOKED_FOR)
-        )
 
-    def candidates(self, probes: int, is_new: np.ndarray | None) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Pairs of numbers that may be alike, the smaller set first; the larger ones are those from `probes` on."""
-        before = np.cumsum(self.counts) - self.counts
+        def work(part: tuple[pl.Series, ...]) -> tuple[np.ndarray, np.ndarray]:
+            sets = ShingleSets.of(part[0])
+            dealt = [_dealt(sets, cells, deal) for deal in range(cells.deals)]
+            return _checksums(sets, words), np.concatenate(dealt)
+
+        checksums, heights = [], []
+        for checksum, dealt in in_order(work, parts(forms), means.workers, means.check):
+            checksums.append(checksum)
+            heights.append(len(checksum))
+            file.write(dealt.data)
+        file.flush()
+        width = cells.count * cells.deals
+        whole = np.memmap(file, np.uint32, "r")
+        ends = np.cumsum(heights)
+        contents = [
+            whole[(end - height) * width : end * width].reshape(width, height)
+            for end, height in zip(ends, heights, strict=True)
+        ]
+        return _Block(sizes, np.concatenate(checksums), contents)
+
+    def candidates(self, wanted: _Wanted, means: Means) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Pairs of rows that may be alike."""
         lowest = np.searchsorted(self.sizes, (self.sizes * 7 + 9) // 10)  # of each set the smallest it may be alike to
-        for start in range(probes, len(self.sizes), PROBES_TOGETHER):
-            numbers = np.arange(start, min(start + PROBES_TOGETHER, len(self.sizes)))
-            counts = self.counts[numbers]
-            wanted = self.firsts[before[start] : before[start] + int(counts.sum())]
-            looked_for = _entries(wanted, np.repeat(numbers, counts))
-            looked_for.sort()
-            larger = (looked_for & _LOW).astype(np.int64)
-            ends = np.searchsorted(self.index, looked_for)
-            starts = np.searchsorted(self.index, (looked_for & ~_LOW) | lowest[larger].astype(np.uint64))
-            found = self._near(starts, ends - starts, larger, is_new)
-            if len(found):
-                yield (found & _LOW).astype(np.int64), (found >> np.uint64(32)).astype(np.int64)
-
-    def _near(
-        self, starts: np.ndarray, counts: np.ndarray, larger: np.ndarray, is_new: np.ndarray | None
-    ) -> np.ndarray:
-        """The pairs in stretches of the index that neither length nor checksum rules out, each once, in one number."""
-        found = np.empty(0, np.uint64)
+        work = partial(self._sharing, wanted, lowest.astype(np.uint64))
         waiting: list[np.ndarray] = []
+        for found in in_order(work, range(len(self.contents[0])), means.workers, means.check):
+            waiting.append(found)
+            if sum(map(len, waiting)) > PAIRS_TOGETHER:
+                yield _rows(wanted, waiting)
+                waiting = []
+        if waiting:
+            yield _rows(wanted, waiting)
+
+    def _sharing(self, wanted: _Wanted, lowest: np.ndarray, cell: int) -> np.ndarray:
+        """Pairs whose cell holds the same and that no checksum rules out, as one number each: the larger set, the smaller."""
+        held = np.concatenate([some[cell] for some in self.contents])
+        places = np.flatnonzero(held)
+        keys = (held[places].astype(np.uint64) << np.uint64(32)) | places.astype(np.uint64)
+        keys.sort()
+        if wanted.is_new is not None:  # contents that nothing new has are not looked at
+            contents = keys >> np.uint64(32)
+            keys = keys[np.isin(contents, contents[wanted.is_new[(keys & _LOW).astype(np.int64)]])]
+        numbers = (keys & _LOW).astype(np.int64)
+        ends = np.flatnonzero(numbers >= wanted.larger)
+        starts = np.searchsorted(keys, (keys[ends] & ~_LOW) | lowest[numbers[ends]])
+        ends, starts = ends[ends > starts], starts[ends > starts]
+        counts = ends - starts
+        found = [np.empty(0, np.uint64)]
         cuts = np.searchsorted(np.cumsum(counts), np.arange(PAIRS_TOGETHER, int(counts.sum()), PAIRS_TOGETHER)) + 1
         for some in np.split(np.arange(len(counts)), np.unique(cuts)):
-            left = (self.index[ranges(starts[some], counts[some])] & _LOW).astype(np.int64)
-            right = np.repeat(larger[some], counts[some])
-            if is_new is not None:
-                wanted = is_new[left] | is_new[right]
-                left, right = left[wanted], right[wanted]
-            sums = _APART * (self.sizes[left] + self.sizes[right])
-            apart = np.zeros(len(left), np.int64)
-            for word in range(self.checksums.shape[1]):
-                apart += np.bitwise_count(self.checksums[left, word] ^ self.checksums[right, word])
-                if word % 2:
-                    near = np.flatnonzero(_SHARED * apart <= sums)
-                    left, right, sums, apart = left[near], right[near], sums[near], apart[near]
-            waiting.append((right.astype(np.uint64) << np.uint64(32)) | left.astype(np.uint64))
-            if sum(map(len, waiting)) > PAIRS_TOGETHER:
-                found, waiting = np.unique(np.concatenate([found, *waiting])), []
-        return np.unique(np.concatenate([found, *waiting]))
+            left = numbers[ranges(starts[some], counts[some])]
+            left, right = wanted.of(left, np.repeat(numbers[ends[some]], counts[some]))
+            near = self._are_near(left, right)
+            found.append((right[near].astype(np.uint64) << np.uint64(32)) | left[near].astype(np.uint64))
+        return np.concatenate(found)
+
+    def _are_near(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Places of pairs that no checksum rules out."""
+        near = np.arange(len(left))
+        sums = _APART * (self.sizes[left] + self.sizes[right])
+        apart = np.zeros(len(left), np.int64)
+        for word in range(self.checksums.shape[1]):
+            apart += np.bitwise_count(self.checksums[left, word] ^ self.checksums[right, word])
+            if word % 2:
+                kept = np.flatnonzero(_SHARED * apart <= sums)
+                near, left, right, sums, apart = near[kept], left[kept], right[kept], sums[kept], apart[kept]
+        return near
 
 
-def _first_counts(sizes: np.ndarray, share: tuple[int, int]) -> np.ndarray:
-    """How many first shingles hold one in common with every set that shares so much with it."""
-    part, of = share
-    return sizes - (sizes * part + of - 1) // of + 1
+def _rows(wanted: _Wanted, found: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    pairs = np.unique(np.concatenate(found))
+    return wanted.rows[(pairs & _LOW).astype(np.int64)], wanted.rows[(pairs >> np.uint64(32)).astype(np.int64)]
 
 
-def _firsts(rarest: ShingleSets, share: tuple[int, int]) -> np.ndarray:
-    return rarest.numbers[ranges(rarest.starts, _first_counts(rarest.sizes, share))]
-
-
-def _entries(shingles: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """A shingle and the number of its set as one number. Half of the shingle's: a pair too many is found out later."""
-    return (mixed(shingles.copy()) & ~_LOW) | numbers.astype(np.uint64)
+def _dealt(sets: ShingleSets, cells: _Cells, deal: int) -> np.ndarray:
+    """What each cell (row) of each set (column) holds, in 32 bits; 0 where it holds too little to be looked at."""
+    factor = mixed(np.array([2 * deal + 1], np.uint64))[0] | np.uint64(1)
+    found = sets.numbers * factor
+    found ^= found >> np.uint64(32)
+    cell = ((found >> np.uint64(32)) * np.uint64(cells.count) >> np.uint64(32)).astype(np.int64)
+    heights = len(sets.sizes)
+    cell *= heights
+    cell += np.repeat(np.arange(heights), sets.sizes)
+    worth = (found & _LOW).astype(np.float64)
+    worth += _ONE_MORE
+    held = np.bincount(cell, worth, cells.count * heights)
+    contents = mixed(held.astype(np.uint64)) | np.uint64(1)
+    contents[held < cells.least * _ONE_MORE] = 0
+    return contents.astype(np.uint32).reshape(cells.count, heights)
 
 
 def _checksums(sets: ShingleSets, words: int) -> np.ndarray:

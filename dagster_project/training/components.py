@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from dagster_project.training.alike_prompts import alike_pairs
+from dagster_project.training.alike_prompts import PLAIN, Means, alike_pairs
 
 SPLITS = ("train", "validation", "test")  # a component takes the first that any of its prompts has
 TEMPLATE_PROMPTS = 20  # a sentence or an exchange of more different prompts than these ties nothing
@@ -60,6 +60,7 @@ def components(
     known: pl.DataFrame | None = None,
     pinned: pl.DataFrame | None = None,
     is_cut_back: bool = True,
+    means: Means = PLAIN,
 ) -> Components:
     """The components of all prompts, and the splits they are put into (T3).
 
@@ -70,6 +71,7 @@ def components(
     one of its prompts is gone, which may have held others together, everything is looked for again. The result is the same.
     pinned: prompt_key and split of prompts that stay for evaluation; a component that has one takes its split.
     is_cut_back: whether large components are.
+    means: what the search for alike prompts may use.
     """
     prompts = prompts.select("prompt_key", "form", "sentence", "own_split").sort("prompt_key")
     prompts = prompts.with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
@@ -77,7 +79,7 @@ def components(
     numbers, forms = prompts["number"].to_numpy(), prompts["form_number"].to_numpy()
     own = prompts["own_split"].replace_strict({name: rank for rank, name in enumerate(SPLITS)}, return_dtype=pl.Int64)
 
-    alike = _alike(prompts, known)
+    alike = _alike(prompts, known, means)
     sentences, sentence_templates = _sentence_ties(prompts)
     ties, exchange_templates = _exchange_ties(prompts, exchanges)
 
@@ -108,7 +110,7 @@ def components(
         }
     )
     crossing = pl.concat(
-        [_crossing_alike(prompts, split, alike, is_cut), _crossing_sentences(sentences, split, is_cut)]
+        [_crossing_alike(prompts, split, alike, is_cut, means), _crossing_sentences(sentences, split, is_cut)]
     )
     return Components(
         told,
@@ -130,7 +132,7 @@ def _pinned(prompts: pl.DataFrame, pinned: pl.DataFrame, found: np.ndarray, firs
     return np.where(held < len(SPLITS), held, first)
 
 
-def _alike(prompts: pl.DataFrame, known: pl.DataFrame | None) -> np.ndarray:
+def _alike(prompts: pl.DataFrame, known: pl.DataFrame | None, means: Means) -> np.ndarray:
     """Of every prompt the smallest number it is tied to by forms that are equal or at Jaccard 0.7."""
     union = _Union(prompts.height)
     union.add(prompts["number"].to_numpy(), prompts["form_number"].to_numpy())
@@ -145,7 +147,7 @@ def _alike(prompts: pl.DataFrame, known: pl.DataFrame | None) -> np.ndarray:
         old = prompts.join(known, on="prompt_key", how="semi")["form_number"]
         is_new = (~distinct["number"].is_in(old.implode())).to_numpy()
     for left, right in alike_pairs(
-        distinct["form"], is_new, lambda one, other: union.together(numbers[one], numbers[other])
+        distinct["form"], is_new, lambda one, other: union.together(numbers[one], numbers[other]), means
     ):
         union.add(numbers[left], numbers[right])
     return union.of
@@ -179,7 +181,9 @@ def _exchange_ties(prompts: pl.DataFrame, exchanges: pl.DataFrame) -> tuple[tupl
     return (ties["number"].to_numpy(), ties["first"].to_numpy()), templates
 
 
-def _crossing_alike(prompts: pl.DataFrame, split: np.ndarray, alike: np.ndarray, is_cut: np.ndarray) -> pl.DataFrame:
+def _crossing_alike(
+    prompts: pl.DataFrame, split: np.ndarray, alike: np.ndarray, is_cut: np.ndarray, means: Means
+) -> pl.DataFrame:
     """Evaluation prompts of cut components at Jaccard 0.7 of a prompt of an earlier split."""
     rows = prompts.filter(pl.Series(is_cut) & (pl.col("number") == pl.col("form_number")))
     numbers = rows["number"].to_numpy()
@@ -190,7 +194,7 @@ def _crossing_alike(prompts: pl.DataFrame, split: np.ndarray, alike: np.ndarray,
         later = np.where(splits[left] > splits[right], left, right)
         return (splits[left] == splits[right]) | (groups[left] != groups[right]) | is_crossing[later]
 
-    for left, right in alike_pairs(rows["form"], splits > 0, need_not_be_looked_at):
+    for left, right in alike_pairs(rows["form"], splits > 0, need_not_be_looked_at, means):
         is_crossing[np.where(splits[left] > splits[right], left, right)] = True
     forms = pl.Series(numbers[is_crossing])
     found = prompts.filter(pl.col("form_number").is_in(forms.implode()))

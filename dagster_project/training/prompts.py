@@ -20,6 +20,7 @@ from dagster_project.lake import parquet
 from dagster_project.lake.releases import record_files
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.training.alike_prompts import Means
 from dagster_project.training.components import Components, components
 from dagster_project.training.kept_releases import pinned_releases
 from dagster_project.training.source_texts import SourceTexts
@@ -54,7 +55,9 @@ def found_components(run: MillRun) -> Components:
     rows = queries.fetch(run.lake, PROMPTS, run.params, limit)
     exchanges = queries.fetch(run.lake, EXCHANGES, run.params, limit)
     is_cut_back = run.config.split_by == "prompt"  # else what crosses is told by whole components
-    return components(_with_texts(run, rows), exchanges, _known(run), pinned_prompts(run), is_cut_back)
+    run.lake.staging.mkdir(parents=True, exist_ok=True)
+    means = Means(run.lake.staging, run.config.worker_count, run.check_stop)
+    return components(_with_texts(run, rows), exchanges, _known(run), pinned_prompts(run), is_cut_back, means)
 
 
 def prompts_inputs(run: MillRun) -> str:

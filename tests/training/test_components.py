@@ -80,6 +80,26 @@ def test_seven_tenths_are_enough() -> None:
     assert list(alike_pairs(pl.Series([below, above]))) == []
 
 
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 7, 9, 10, 14, 20, 28, 39, 40, 56, 80, 110, 160, 300, 1000])
+def test_no_pair_at_seven_tenths_is_overlooked(size: int) -> None:
+    """T6: 400 pairs of prompts of every size, each pair just at 0.7, among each other; what they share stands anywhere."""
+    rng, pairs = np.random.default_rng(size), []
+    for number in range(400):
+        smaller = size - number % 4 * max(1, size // 12)  # as large as the other, or down to seven tenths of it
+        shared = -(-7 * (size + smaller) // 17)
+        if smaller < 1 or shared > smaller:
+            smaller, shared = size, -(-14 * size // 17)
+        common, one, other = (rng.integers(0x4E00, 0x9FA5, count) for count in (shared + 4, size, size))
+        pairs += ["".join(map(chr, [*common, *rest])) for rest in (one[: size - shared], other[: smaller - shared])]
+    forms = [
+        form for form, again in zip(pairs[::2], pairs[1::2], strict=True) if form != again for form in (form, again)
+    ]
+    found = {
+        (*sorted(pair),) for left, right in alike_pairs(pl.Series(forms)) for pair in zip(left, right, strict=True)
+    }
+    assert found == {(place, place + 1) for place in range(0, len(forms), 2)}
+
+
 # --- components -------------------------------------------------------------------------------------------------------
 
 
