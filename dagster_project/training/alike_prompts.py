@@ -28,8 +28,6 @@ _ONE_MORE = 2.0**44  # so many that what a cell's shingles are worth together, i
 PAIRS_TOGETHER = 1 << 19
 VERIFIED_TOGETHER = 1 << 15
 
-Skip = Callable[[np.ndarray, np.ndarray], np.ndarray]
-
 
 @dataclass(frozen=True)
 class Means:
@@ -40,16 +38,27 @@ class Means:
     check: Callable[[], None] = nothing_to_check
 
 
+@dataclass(frozen=True)
+class Need:
+    """Which pairs are still needed, told by the labels of their rows. Labels may change while pairs are found: then fewer are
+    looked at and yielded, and what they say together is the same."""
+
+    labels: Callable[[], np.ndarray]
+    of: Callable[[np.ndarray, np.ndarray], np.ndarray]
+
+    def among(self, labels: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return self.of(labels[left], labels[right])
+
+
 PLAIN = Means()
 
 
 def alike_pairs(
-    forms: pl.Series, is_new: np.ndarray | None = None, skip: Skip | None = None, means: Means = PLAIN
+    forms: pl.Series, is_new: np.ndarray | None = None, need: Need | None = None, means: Means = PLAIN
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Pairs of rows of distinct `forms`, in pieces, each pair at least once.
 
-    With `is_new` only pairs of which one is new; `skip` says of pairs whether they need not be looked at any more: which of
-    them that leaves hangs on how far the search has come, what they tie together does not.
+    With `is_new` only pairs of which one is new, with `need` only those it asks for.
     """
     if len(forms) < 2:
         return
@@ -63,11 +72,11 @@ def alike_pairs(
         rows = order[first:last]
         larger = int(np.searchsorted(in_sizes[first:last], least))
         if larger < len(rows) and len(rows) > 1:
-            wanted = _Wanted(rows, larger, None if is_new is None else is_new[rows], skip)
+            wanted = _Wanted(rows, larger, None if is_new is None else is_new[rows], need)
             with tempfile.TemporaryFile(dir=means.folder) as file:
                 block = _Block.of(forms.gather(rows), in_sizes[first:last], _Cells.of(most), file, means)
                 for left, right in block.candidates(wanted, means):
-                    yield from _verified(forms, left, right, skip)
+                    yield from _verified(forms, left, right, need)
         least = most + 1
 
 
@@ -102,14 +111,17 @@ class _Wanted:
     rows: np.ndarray
     larger: int
     is_new: np.ndarray | None
-    skip: Skip | None
+    need: Need | None
 
-    def of(self, left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def labels(self) -> np.ndarray | None:
+        return None if self.need is None else self.need.labels()[self.rows]
+
+    def of(self, left: np.ndarray, right: np.ndarray, labels: np.ndarray | None) -> tuple[np.ndarray, np.ndarray]:
         if self.is_new is not None:
             chosen = self.is_new[left] | self.is_new[right]
             left, right = left[chosen], right[chosen]
-        if self.skip is not None:
-            chosen = ~self.skip(self.rows[left], self.rows[right])
+        if self.need is not None and labels is not None:
+            chosen = self.need.among(labels, left, right)
             left, right = left[chosen], right[chosen]
         return left, right
 
@@ -173,11 +185,11 @@ class _Block:
         starts = np.searchsorted(keys, (keys[ends] & ~_LOW) | lowest[numbers[ends]])
         ends, starts = ends[ends > starts], starts[ends > starts]
         counts = ends - starts
-        found = [np.empty(0, np.uint64)]
+        found, labels = [np.empty(0, np.uint64)], wanted.labels()
         cuts = np.searchsorted(np.cumsum(counts), np.arange(PAIRS_TOGETHER, int(counts.sum()), PAIRS_TOGETHER)) + 1
         for some in np.split(np.arange(len(counts)), np.unique(cuts)):
             left = numbers[ranges(starts[some], counts[some])]
-            left, right = wanted.of(left, np.repeat(numbers[ends[some]], counts[some]))
+            left, right = wanted.of(left, np.repeat(numbers[ends[some]], counts[some]), labels)
             near = self._are_near(left, right)
             found.append((right[near].astype(np.uint64) << np.uint64(32)) | left[near].astype(np.uint64))
         return np.concatenate(found)
@@ -231,12 +243,12 @@ def _checksums(sets: ShingleSets, words: int) -> np.ndarray:
 
 
 def _verified(
-    forms: pl.Series, left: np.ndarray, right: np.ndarray, skip: Skip | None
+    forms: pl.Series, left: np.ndarray, right: np.ndarray, need: Need | None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     for start in range(0, len(left), VERIFIED_TOGETHER):
         one, other = left[start : start + VERIFIED_TOGETHER], right[start : start + VERIFIED_TOGETHER]
-        if skip is not None:
-            wanted = ~skip(one, other)
+        if need is not None:
+            wanted = need.among(need.labels(), one, other)
             one, other = one[wanted], other[wanted]
         rows, numbers = np.unique(np.concatenate([one, other]), return_inverse=True)
         if not len(rows):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from dagster_project.training.alike_prompts import PLAIN, Means, alike_pairs
+from dagster_project.training.alike_prompts import PLAIN, Means, Need, alike_pairs
 
 SPLITS = ("train", "validation", "test")  # a component takes the first that any of its prompts has
 TEMPLATE_PROMPTS = 20  # a sentence or an exchange of more different prompts than these ties nothing
@@ -49,9 +49,6 @@ class _Union:
             np.minimum.at(self.of, np.maximum(one, other), np.minimum(one, other))
             while not np.array_equal(self.of, (further := self.of[self.of])):
                 self.of = further
-
-    def together(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        return self.of[left] == self.of[right]
 
 
 def components(
@@ -146,9 +143,8 @@ def _alike(prompts: pl.DataFrame, known: pl.DataFrame | None, means: Means) -> n
         union.add(ties["number"].to_numpy(), ties["number_of_group"].to_numpy())
         old = prompts.join(known, on="prompt_key", how="semi")["form_number"]
         is_new = (~distinct["number"].is_in(old.implode())).to_numpy()
-    for left, right in alike_pairs(
-        distinct["form"], is_new, lambda one, other: union.together(numbers[one], numbers[other]), means
-    ):
+    apart = Need(lambda: union.of[numbers], np.not_equal)
+    for left, right in alike_pairs(distinct["form"], is_new, apart, means):
         union.add(numbers[left], numbers[right])
     return union.of
 
@@ -190,11 +186,15 @@ def _crossing_alike(
     splits, groups = split[numbers], alike[numbers]
     is_crossing = np.zeros(len(numbers), bool)
 
-    def need_not_be_looked_at(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        later = np.where(splits[left] > splits[right], left, right)
-        return (splits[left] == splits[right]) | (groups[left] != groups[right]) | is_crossing[later]
+    def labels() -> np.ndarray:
+        return groups * 8 + splits * 2 + is_crossing
 
-    for left, right in alike_pairs(rows["form"], splits > 0, need_not_be_looked_at, means):
+    def across_splits(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+        """Of one group and two splits, the later of which is not known to cross yet."""
+        is_across = (left // 8 == right // 8) & (left // 2 != right // 2)
+        return is_across & (np.maximum(left, right) % 2 == 0)
+
+    for left, right in alike_pairs(rows["form"], splits > 0, Need(labels, across_splits), means):
         is_crossing[np.where(splits[left] > splits[right], left, right)] = True
     forms = pl.Series(numbers[is_crossing])
     found = prompts.filter(pl.col("form_number").is_in(forms.implode()))
