@@ -151,7 +151,12 @@ class Config:
     busy_timeout_seconds: float = declared(
         30.0, "How long to wait for a database somebody writes to.", bounds=(0, 86_400), decides_outputs=False
     )
-    memory_limit_mb: int = declared(300, "Memory a query may take.", bounds=(64, 2**24), decides_outputs=False)
+    memory_limit_mb: int = declared(
+        300,
+        "Memory a query may take; one that cannot do with it takes up to eight times as much.",
+        bounds=(64, 2**24),
+        decides_outputs=False,
+    )
     workers: int = declared(
         0,
         "How many days, or other parts of a table, are worked on at once; 0: as many as there are cores.",

@@ -11,13 +11,13 @@ how many threads or how much memory the engine has. A view has no order: nothing
 import hashlib
 import re
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import duckdb
@@ -29,6 +29,7 @@ from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import PLACES, Lake
 from dagster_project.lake.parquet import as_pattern
 
+Result = TypeVar("Result")
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
 PARQUET = "format parquet, compression zstd, compression_level 1, row_group_size 61440"
 
@@ -102,6 +103,28 @@ def checks_of(table: str) -> list[str]:
     return sorted(path.stem for path in (SQL_FOLDER / "checks").glob(f"{table}__*.sql"))
 
 
+class MemoryIsShort(GristmillError):
+    """A query cannot do with the memory it was given."""
+
+
+MORE_MEMORY = (1, 2, 4, 8)  # times the limit: first as asked, then so much as a query cannot do without
+
+
+def _with_enough(
+    lake: Lake, memory_limit_mb: int, threads: int, work: Callable[[duckdb.DuckDBPyConnection], Result]
+) -> Result:
+    """What `work` makes of a connection. Most queries spill what is beyond their memory; a join of several large tables needs a
+    part of each in memory at once, and then gets more instead of failing: bytes do not depend on it."""
+    for times in MORE_MEMORY[:-1]:
+        try:
+            with engine(lake, memory_limit_mb * times, threads) as connection:
+                return work(connection)
+        except MemoryIsShort:
+            continue
+    with engine(lake, memory_limit_mb * MORE_MEMORY[-1], threads) as connection:
+        return work(connection)
+
+
 @contextmanager
 def engine(lake: Lake, memory_limit_mb: int, threads: int = 1) -> Iterator[duckdb.DuckDBPyConnection]:
     """An in-memory DuckDB that spills under staging and reaches neither the network nor a file outside the home.
@@ -112,8 +135,8 @@ def engine(lake: Lake, memory_limit_mb: int, threads: int = 1) -> Iterator[duckd
         with _connection(lake, memory_limit_mb, lake.staging / "duckdb", threads) as connection:
             yield connection
     except duckdb.OutOfMemoryException as error:
-        raise GristmillError(
-            f"memory_limit_mb = {memory_limit_mb} is too little for this much data: set it higher "
+        raise MemoryIsShort(
+            f"{memory_limit_mb} MB of memory are too little for this much data: set memory_limit_mb higher "
             "(gristmill.toml or GRISTMILL_MEMORY_LIMIT_MB); nothing was published"
         ) from error
 
@@ -196,11 +219,14 @@ def write(
 ) -> int:
     """Run a query straight into a Parquet file with these `columns`; returns its rows."""
     chosen = query(name)
-    with engine(lake, memory_limit_mb, threads) as connection:
+    target = str(file).replace("'", "''")
+    copy = f"copy (select {columns} from ({chosen.sql})) to '{target}' ({PARQUET})"
+
+    def work(connection: duckdb.DuckDBPyConnection) -> tuple[int] | None:
         bind(connection, lake, chosen.reads)
-        target = str(file).replace("'", "''")
-        copy = f"copy (select {columns} from ({chosen.sql})) to '{target}' ({PARQUET})"
-        found = connection.execute(copy, {key: params[key] for key in chosen.params}).fetchone()
+        return connection.execute(copy, {key: params[key] for key in chosen.params}).fetchone()
+
+    found = _with_enough(lake, memory_limit_mb, threads, work)
     return found[0] if found else 0
 
 
@@ -209,9 +235,12 @@ def fetch(
 ) -> pl.DataFrame:
     """The rows of a query that gives few."""
     chosen = query(name)
-    with engine(lake, memory_limit_mb, threads) as connection:
+
+    def work(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
         bind(connection, lake, chosen.reads)
         return connection.sql(chosen.sql, params={key: params[key] for key in chosen.params}).pl()
+
+    return _with_enough(lake, memory_limit_mb, threads, work)
 
 
 def stream(

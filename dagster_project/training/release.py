@@ -147,7 +147,7 @@ def build_release(run: MillRun) -> dict[str, Any]:
         for writer in writers.values():
             writer.check.finish()
     files = _write_lines(writers, folder, f"{run.release_date:%Y%m%d}", workers)
-    proof = prove(folder, spool, _template_sentences(run), run.config.memory_limit_mb)
+    proof = prove(folder, spool, _template_sentences(run), 4 * run.config.memory_limit_mb)
     anonymised = AnonymisedExport.of(KeptWeeks(run.lake), run.as_of, run.config.anonymity_k)
     files |= write_files(anonymised, folder)
     shutil.rmtree(spool, ignore_errors=True)

@@ -17,10 +17,23 @@ def test_too_little_memory_is_one_line(tmp_path: Path) -> None:
     """A limit decides whether a run goes through, never what it writes; where it does not, the run says what to do."""
     numbers = "select list(range) from range(20_000_000)"
     with (
-        pytest.raises(GristmillError, match="memory_limit_mb = 64 is too little"),
+        pytest.raises(
+            GristmillError, match="64 MB of memory are too little for this much data: set memory_limit_mb higher"
+        ),
         queries.engine(Lake(tmp_path), 64) as connection,
     ):
         connection.sql(numbers).fetchall()
+
+
+def test_a_query_that_cannot_do_with_its_memory_gets_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A list of 10 million numbers takes 80 MB in one piece: not with 64 MB, but with more."""
+    numbers = "select len(list(range)) as count, 'ana' as reviewer from range(10_000_000)"
+    given = queries.parsed("numbers", f"-- a\n-- grain: count\n-- inputs: none\n-- params: none\n{numbers}")
+    monkeypatch.setattr(queries, "query", lambda name: given)
+    assert queries.fetch(Lake(tmp_path), "numbers", {}, 64).rows() == [(10_000_000, "ana")]
+    monkeypatch.setattr(queries, "MORE_MEMORY", (1,))
+    with pytest.raises(GristmillError, match="64 MB of memory are too little"):
+        queries.fetch(Lake(tmp_path), "numbers", {}, 64)
 
 
 VIEW = """-- A note on a row.
