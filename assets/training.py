@@ -1,11 +1,12 @@
 """What leaves for training: candidates with their reasons, then one release of records per format and split."""
 
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.orchestration.tables import python_table, sql_table
 from dagster_project.training.anonymised_export import SESSIONS_ADD_UP, make_anonymised
 from dagster_project.training.kept_traits import CONTEXTS_ARE_READ, DISTILLED, FEEDBACK, make_traits
 from dagster_project.training.prompts import TABLE as PROMPTS
 from dagster_project.training.prompts import TEMPLATES, make_prompts
-from dagster_project.training.release import CANDIDATES_ADD_UP, FORMATS, NOTHING_LEAKS, make_release
+from dagster_project.training.release import CANDIDATES_ADD_UP, NOTHING_LEAKS, make_release
 from dagster_project.training.release_reasons import STEPS, make_release_reasons
 
 SESSION_INPUTS = ("sessions", "feedback", "outputs", "context_nodes")

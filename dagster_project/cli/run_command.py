@@ -156,8 +156,8 @@ def _print_summary(mill: "MillRun") -> None:
 
 
 def _release_lines(mill: "MillRun") -> "Iterator[str]":
+    from dagster_project.contracts.formats import FORMATS
     from dagster_project.lake.releases import newest_of
-    from dagster_project.training.release import FORMATS
 
     lake, exports = mill.lake, mill.lake.home / "exports"
     if not mill.makes_release:

@@ -19,14 +19,14 @@ def sample(
     page: Annotated[Path | None, typer.Option(help="Also write a page of them to this file.")] = None,
 ) -> None:
     """Records of a release, drawn by a hash of their ids: the same every time."""
-    from dagster_project.columns.templates import FIELDS
+    from dagster_project.contracts.formats import FORMATS
     from dagster_project.lake.lake import published
     from dagster_project.lake.releases import named
     from dagster_project.lookups.release_sample import lines_of, page_of
     from dagster_project.lookups.release_sample import sample as draw
 
-    if format is not None and format not in FIELDS:
-        raise GristmillError(f"{format!r} is no training format; there are {', '.join(FIELDS)}")
+    if format is not None and format not in FORMATS:
+        raise GristmillError(f"{format!r} is no training format; there are {', '.join(FORMATS)}")
     lake = published(settings().home)
     name = named(lake.home, named_release or lake.catalog.release.get("name", ""))
     found = draw(lake, name, format, count)

@@ -8,14 +8,7 @@ import polars as pl
 from dagster_project.columns.spaces import SPACES
 from dagster_project.columns.words import filled
 
-# Fields of a JSONL record in order, per format; what follows is the same for all (T4).
-FIELDS = {
-    "instruction": ("instruction", "input", "output"),
-    "cot": ("instruction", "input", "output"),
-    "correction": ("instruction", "input", "output", "error_type"),
-    "preference": ("prompt", "chosen", "rejected", "votes_for", "votes_against"),
-    "unpaired": ("prompt", "completion", "label"),
-}
+# What follows the fields of a JSONL record, the same for all formats (T4).
 IDENTITY = tuple(
     """
     context id content_id source quality_weight base_weight tier domain language origin_ids

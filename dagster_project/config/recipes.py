@@ -10,19 +10,10 @@ from difflib import get_close_matches
 from typing import Any
 
 from dagster_project.config.settings import SHARE, check_bounds, typed
-from dagster_project.contracts.columns import DOMAINS, FORMATS, TIERS
+from dagster_project.contracts.columns import DOMAINS, TIERS
+from dagster_project.contracts.formats import FORMATS, TRAINING_FORMATS
 from dagster_project.errors import GristmillError
 
-SOURCES = {
-    "instruction": ("feedback_positive", "distillation_instruction"),
-    "cot": ("distillation_cot",),
-    "correction": ("feedback_correction", "distillation_correction"),
-    "preference": (
-        *("feedback_preference", "feedback_correction_pair", "feedback_rating_pair"),
-        *("distillation_preference", "synthetic_pair"),
-    ),
-    "unpaired": ("feedback_rating",),
-}
 ALL_DOMAINS = (*DOMAINS, "analysis")  # the last is one of distilled examples alone
 LANGUAGE = re.compile(r"[a-z]{2}")
 UNKNOWN = "unknown"  # a record whose language nobody can tell
@@ -78,7 +69,7 @@ def _recipe(format: str, table: Mapping[str, Any]) -> Recipe:
 def _read(format: str, rule: str, value: Any) -> Any:
     key, said = f"recipe.{format}.{rule}", RULES[rule].metadata
     if said["kind"] is tuple:
-        return _words(key, value, {"sources": SOURCES[format], "domains": ALL_DOMAINS}.get(rule), rule)
+        return _words(key, value, {"sources": TRAINING_FORMATS[format].sources, "domains": ALL_DOMAINS}.get(rule), rule)
     if rule == "min_tier":
         if value not in TIERS:
             raise GristmillError(f"{key} must be one of {', '.join(TIERS)}, not {value!r}")

@@ -8,6 +8,7 @@ import polars as pl
 
 from dagster_project.columns.error_type import ERROR_TYPES
 from dagster_project.contracts.anonymised_columns import ANONYMISED_COLUMNS
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.contracts.meaning import (
     TEXTS,
     TURNS,
@@ -27,7 +28,6 @@ from dagster_project.contracts.meaning import (
 DOMAINS = ("code", "reasoning", "creative", "factual", "planning", "general")
 TIERS = ("premium", "high", "standard", "low", "very_low")
 LOW_TIERS = ("low", "very_low")  # which `low_tier` is about; their weights, sql/functions.sql (F5)
-FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")
 REASONS = tuple(
     """
     flag negative_rating neutral_rating failed rejected not_ready contradicted missing_text contested

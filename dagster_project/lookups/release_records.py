@@ -7,8 +7,8 @@ from typing import Any
 import polars as pl
 
 from dagster_project.columns.masking_kinds import placeholder
-from dagster_project.columns.templates import FIELDS
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.formats import FIELDS, FORMATS
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
@@ -41,7 +41,7 @@ def manifest(lake: Lake, name: ReleaseName) -> dict[str, Any]:
     return json.loads((lake.home / EXPORTS / str(name) / MANIFEST).read_text(encoding="utf-8"))
 
 
-def records(lake: Lake, name: ReleaseName, formats: tuple[str, ...] = tuple(FIELDS)) -> pl.DataFrame:
+def records(lake: Lake, name: ReleaseName, formats: tuple[str, ...] = FORMATS) -> pl.DataFrame:
     """All records of a release, in order of format and id."""
     frames = [pl.DataFrame(schema=NARROW)]
     for format in formats:

@@ -13,7 +13,7 @@ import polars_hash
 
 from dagster_project.columns.content_hashes import shown
 from dagster_project.columns.printable import printable
-from dagster_project.columns.templates import FIELDS
+from dagster_project.contracts.formats import FIELDS, FORMATS
 from dagster_project.lake.lake import Lake
 from dagster_project.lake.releases import ReleaseName
 from dagster_project.lookups import page
@@ -67,7 +67,7 @@ class Sampled:
 
 def drawn(lake: Lake, name: ReleaseName, format: str | None, count: int) -> pl.DataFrame:
     """So many records of a format, or of all."""
-    found = records(lake, name, tuple(FIELDS) if format is None else (format,))
+    found = records(lake, name, FORMATS if format is None else (format,))
     lot = polars_hash.col("id").chash.sha2_256()
     return found.with_columns(lot.alias("lot")).sort("lot", "format").head(count).select("format", "id")
 

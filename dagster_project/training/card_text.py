@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from dagster_project.columns.templates import FIELDS, SPLITS
+from dagster_project.columns.templates import SPLITS
 from dagster_project.contracts.columns import LOW_TIERS
+from dagster_project.contracts.formats import FORMATS, TRAINING_FORMATS
 
 LEAST_EVALUATION = 20  # records; fewer say little of a model
 KINDS = ("source", "tier", "domain", "language")
@@ -23,20 +24,6 @@ ANONYMISED_NOTE = (
     "`anonymized_feedback` holds rated sessions without saying whose: no ids, and every combination of values is shared by "
     "at least k users of its week (`anonymised` in `manifest.json`). Numbers are the lower ends of quarters and thirds."
 )
-ABOUT = {
-    "instruction": "a question and an answer people liked or a teacher gave",
-    "cot": "a question and a teacher's answer with its steps",
-    "correction": "an answer, what was wrong with it, and the corrected one",
-    "preference": "a better and a worse answer to the same prompt",
-    "unpaired": "one answer with a thumb, for KTO",
-}
-FOR = {
-    "instruction": "SFT",
-    "cot": "SFT",
-    "correction": "SFT",
-    "preference": "DPO, reward models",
-    "unpaired": "KTO, and never SFT",
-}
 LIMITS = (
     "Names of people and street addresses are not masked.",
     "Votes and corrections are opinions of those who gave them; they are not checked for truth.",
@@ -85,8 +72,9 @@ def _rights(rights: Mapping[str, str]) -> Iterator[str]:
 
 def _formats(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     rows = [
-        (f"`{format}`", ABOUT[format], FOR[format], *(told["split"].get(split, 0) for split in SPLITS))
-        for format, told in figures.items()
+        (f"`{name}`", format.says, format.trains, *(told["split"].get(split, 0) for split in SPLITS))
+        for name, told in figures.items()
+        if (format := TRAINING_FORMATS[name])
     ]
     yield from table(("config", "one record", "for", *SPLITS), rows)
     yield "`augmentation` is what would be in train but for its low weight."
@@ -235,7 +223,7 @@ def _words(name: str) -> str:
 
 
 def _few(figures: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    for format in FIELDS:
+    for format in FORMATS:
         if format in figures:
             held_out = sum(figures[format]["split"].get(split, 0) for split in ("validation", "test"))
             if held_out < LEAST_EVALUATION:

@@ -8,23 +8,9 @@ import polars as pl
 import polars_hash
 
 from dagster_project.columns.text_keys import ANY_SPACE, normal_answers, normal_prompts
+from dagster_project.contracts.formats import TRAINING_FORMATS
 
 DIGITS = 16
-# Of each format what is compared as a prompt, and what as an answer; the context is compared besides, as a prompt.
-PROMPTS = {
-    "instruction": ("instruction", "input"),
-    "cot": ("instruction", "input"),
-    "correction": ("input",),
-    "preference": ("prompt",),
-    "unpaired": ("prompt",),
-}
-ANSWERS = {
-    "instruction": ("output",),
-    "cot": ("output",),
-    "correction": ("instruction", "output"),  # the instruction quotes the answer that was wrong
-    "preference": ("chosen", "rejected"),
-    "unpaired": ("completion", "label"),
-}
 # Space around the answer that an instruction quotes is none of its own.
 _QUOTED = (
     r"(?s)\A(SAM said: ')[SPACES]*(.*?)[SPACES]*('\n\nWhat was the issue and how should it be corrected\?)\z".replace(
@@ -35,8 +21,9 @@ _QUOTED = (
 
 def content_ids(format: str, rows: pl.DataFrame) -> pl.Series:
     """Of records of one format with its fields and `context`. No context is an empty one, as everywhere."""
-    prompts = [normal_prompts(rows[name].fill_null("")) for name in ("context", *PROMPTS[format])]
-    answers = [normal_answers(rows[name].cast(pl.String).fill_null("")) for name in ANSWERS[format]]
+    compared = TRAINING_FORMATS[format]
+    prompts = [normal_prompts(rows[name].fill_null("")) for name in ("context", *compared.prompts)]
+    answers = [normal_answers(rows[name].cast(pl.String).fill_null("")) for name in compared.answers]
     if format == "correction":
         answers[0] = answers[0].str.replace(_QUOTED, "${1}${2}${3}")
     keys = pl.DataFrame([text.alias(str(place)) for place, text in enumerate([*prompts, *answers])])

@@ -12,9 +12,10 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.columns.templates import FIELDS, IDENTITY
+from dagster_project.columns.templates import IDENTITY
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.training.anonymised_export import NAME as ANONYMISED
 from dagster_project.training.card_text import text
 

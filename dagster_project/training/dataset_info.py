@@ -7,7 +7,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from dagster_project.columns.templates import FIELDS
+from dagster_project.contracts.formats import FORMATS
 
 ALPACA = {"columns": {"prompt": "instruction", "query": "input", "response": "output"}}
 OTHERS: dict[str, dict[str, Any]] = {
@@ -24,5 +24,5 @@ def dataset_info(manifest: Mapping[str, Any]) -> dict[str, Any]:
             **OTHERS.get(entry["format"], ALPACA),
         }
         for name, entry in manifest["files"].items()
-        if entry["format"] in FIELDS and entry["rows"]
+        if entry["format"] in FORMATS and entry["rows"]
     }

@@ -12,6 +12,7 @@ import polars as pl
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.alike import alike_form, longest_sentences
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.engines import queries, reading
 from dagster_project.engines.kept_days import grouped
 from dagster_project.engines.stored_tables import store
@@ -27,7 +28,6 @@ from dagster_project.training.source_texts import SourceTexts
 
 TABLE, TEMPLATES = "core__prompts", "core__template_sentences"
 PROMPTS, EXCHANGES = "release__prompts", "release__exchanges"
-FORMATS = ("instruction", "cot", "correction", "preference", "unpaired")
 GROUP_ROWS = 50_000  # prompts whose texts are in memory together
 GROUPS = "prompt groups"  # in the catalogue: by what code `alike_group` was found
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from dagster_project.columns.templates import FIELDS
 from dagster_project.contracts.columns import LOW_TIERS
+from dagster_project.contracts.formats import FIELDS, FORMATS
 from dagster_project.engines.sql_functions import formula
 
 ANSWERS = ("output", "chosen", "rejected", "completion")
@@ -93,7 +93,7 @@ class RecordFigures:
     def by_format(self) -> dict[str, dict[str, Any]]:
         """Of each format that has records: the mix, and percentiles of lengths."""
         told: dict[str, dict[str, Any]] = {}
-        for format in FIELDS:
+        for format in FORMATS:
             for (found, by), counted in sorted(self._counts.items(), key=lambda item: item[0]):
                 if found == format:
                     told.setdefault(format, {})[by] = (

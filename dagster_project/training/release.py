@@ -19,8 +19,9 @@ from typing import Any
 import polars as pl
 
 from dagster_project.code_identity import code_identity, pipeline_identity
-from dagster_project.columns.templates import FIELDS, IDENTITY, SPLITS
+from dagster_project.columns.templates import IDENTITY, SPLITS
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.formats import FIELDS, FORMATS
 from dagster_project.engines import reading
 from dagster_project.engines.stored_tables import shaped, without_long_texts
 from dagster_project.engines.workers import in_order
@@ -42,7 +43,6 @@ from dagster_project.training.prompts import TEMPLATES
 from dagster_project.training.record_figures import SCHEMA, RecordFigures, tally
 from dagster_project.training.record_lines import RunWriter, merge
 
-FORMATS = tuple(FIELDS)
 TRAITS = (FEEDBACK, DISTILLED)
 CANDIDATES_ADD_UP = Claim("candidates_add_up", "candidates = exported + excluded (G3)")
 NOTHING_LEAKS = Claim(

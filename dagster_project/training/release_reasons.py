@@ -15,7 +15,7 @@ from dagster_project.code_identity import code_identity
 from dagster_project.columns.minhash import SIGNATURE, unstored, woven
 from dagster_project.config.settings import deciding
 from dagster_project.contracts import TABLES
-from dagster_project.contracts.columns import FORMATS
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.engines import queries, reading
 from dagster_project.engines.stored_tables import store, store_query
 from dagster_project.run.made import Made

@@ -14,7 +14,7 @@ from dagster_project.demo.feedback.sources import write_feedback
 from dagster_project.intake.day_buffer import GROUP_ROWS
 from dagster_project.intake.quarantine import split
 from dagster_project.systems.conversations.implicit import detect
-from dagster_project.systems.conversations.references import refers_back
+from dagster_project.systems.conversations.refers_back import refers_back
 from dagster_project.systems.feedback import source as feedback
 from dagster_project.systems.feedback.schema import ENTRIES
 from tests.bench.measuring import told

@@ -11,7 +11,8 @@ from dagster_project.columns.control_tokens import has_control_tokens
 from dagster_project.columns.language import languages_of_records
 from dagster_project.columns.masking import masked, without_items
 from dagster_project.columns.minhash import SIGNATURE, signatures, stored, unstored
-from dagster_project.columns.templates import FIELDS, IDENTITY
+from dagster_project.columns.templates import IDENTITY
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.engines.stored_tables import shaped
 from dagster_project.lake.releases import ReleaseName
 from dagster_project.training.decontamination import EvaluationIndex

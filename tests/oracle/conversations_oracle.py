@@ -20,7 +20,7 @@ import polars as pl
 
 from dagster_project.columns.similarity import load_model, similarities
 from dagster_project.systems.conversations.implicit import detect
-from dagster_project.systems.conversations.references import refers_back
+from dagster_project.systems.conversations.refers_back import refers_back
 
 Row = dict[str, Any]
 GAP = timedelta(minutes=30)

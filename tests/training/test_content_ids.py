@@ -11,17 +11,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.columns.templates import FEEDBACK, FIELDS
-from dagster_project.training.content_ids import ANSWERS, PROMPTS, content_ids
+from dagster_project.columns.templates import FEEDBACK
+from dagster_project.contracts.formats import FIELDS, TRAINING_FORMATS
+from dagster_project.training.content_ids import content_ids
 
 TEXTS = st.text(st.sampled_from("aAbé e\u0301\u00a0 \n\r\t.'1ß\u0130\U0001f600"), max_size=8) | st.text(max_size=20)
 RECORD = {"instruction": "Why?", "input": "", "output": "So.", "context": None}
 
 
 def ids(format: str, *records: Mapping[str, Any]) -> list[str]:
-    schema = dict.fromkeys((*PROMPTS[format], *ANSWERS[format], "context"), pl.String) | (
-        {"label": pl.Boolean} if format == "unpaired" else {}
-    )
+    schema = dict.fromkeys(
+        (*TRAINING_FORMATS[format].prompts, *TRAINING_FORMATS[format].answers, "context"), pl.String
+    ) | ({"label": pl.Boolean} if format == "unpaired" else {})
     return content_ids(format, pl.DataFrame([dict(record) for record in records], schema=schema)).to_list()
 
 
@@ -51,7 +52,7 @@ def test_it_is_the_hash_of_lengths_and_texts() -> None:
 
 @pytest.mark.parametrize("format", FIELDS)
 def test_every_field_that_t2_compares_counts(format: str) -> None:
-    fields = dict.fromkeys((*PROMPTS[format], *ANSWERS[format], "context"), "x")
+    fields = dict.fromkeys((*TRAINING_FORMATS[format].prompts, *TRAINING_FORMATS[format].answers, "context"), "x")
     values = {name: False if name == "label" else "y" for name in fields}
     first = fields | ({"label": True} if "label" in fields else {})
     found = ids(format, first, *(first | {name: values[name]} for name in fields))

@@ -5,8 +5,9 @@ from typing import Any
 
 import yaml
 
-from dagster_project.columns.templates import FIELDS, IDENTITY
+from dagster_project.columns.templates import IDENTITY
 from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.training.dataset_card import dataset_card
 from dagster_project.training.leak_proof import Proof
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dagster_project.columns.templates import DISTILLATION, FEEDBACK, FIELDS, IDENTITY, context
+from dagster_project.columns.templates import DISTILLATION, FEEDBACK, IDENTITY, context
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.contracts.source_table import POLARS_TYPES
 from dagster_project.systems.feedback.keys import feedback_keys
 from dagster_project.systems.feedback.source import ENTRIES, canonical

@@ -22,7 +22,7 @@ from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.conversations.columns import FEEDBACK_STATUSES
 from dagster_project.systems.conversations.implicit import detect
-from dagster_project.systems.conversations.references import refers_back
+from dagster_project.systems.conversations.refers_back import refers_back
 from dagster_project.systems.conversations.source import DATED, known_id
 from dagster_project.systems.conversations.tables import TABLES
 

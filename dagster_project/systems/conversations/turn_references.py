@@ -17,7 +17,7 @@ from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
-from dagster_project.systems.conversations.references import best_targets
+from dagster_project.systems.conversations.reference_targets import best_targets
 from dagster_project.systems.conversations.source import DATED
 from dagster_project.systems.conversations.tables import TABLES
 from dagster_project.systems.conversations.turn_pairs import SESSION_GAP

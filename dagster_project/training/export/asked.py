@@ -3,11 +3,9 @@
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from dagster_project.columns.templates import FIELDS
 from dagster_project.contracts.columns import TIERS
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.errors import Misused
-
-FORMATS = tuple(FIELDS)
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import polars as pl
 
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.training.export.shapes import Shape, Target
 
 
@@ -11,7 +12,7 @@ def everything(records: pl.DataFrame) -> pl.DataFrame:
 
 PARQUET = Target(
     "parquet",
-    dict.fromkeys(("instruction", "cot", "correction", "preference", "unpaired"), (Shape(everything),)),
+    dict.fromkeys(FORMATS, (Shape(everything),)),
     refusals={},
     notes=lambda format: (
         "All columns of the release; rows by day, so shuffle them. `messages` has every role there was.",

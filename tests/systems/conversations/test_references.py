@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from dagster_project.columns.similarity import load_model
-from dagster_project.systems.conversations import references as module
-from dagster_project.systems.conversations.references import RULES, Rule, _normalised, _ready, best_targets, refers_back
+from dagster_project.systems.conversations import reference_targets as module
+from dagster_project.systems.conversations.reference_targets import best_targets
+from dagster_project.systems.conversations.refers_back import RULES, Rule, _normalised, _ready, refers_back
 
 COLUMNS = ["reference_key", "rank", "turn_key", "score", "similarity"]
 NOW = datetime(2025, 6, 1, 12, tzinfo=UTC)

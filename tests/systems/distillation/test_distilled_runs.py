@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project.columns.templates import FIELDS
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.systems.feedback.source import ENTRIES
 from tests.conftest import change, complaint, gristmill, run
 from tests.systems.distillation.distilled_database import (

@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from dagster_project.columns.templates import FIELDS
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.lake.lake import PART
 from dagster_project.training.export.targets import TARGETS
 from tests.conftest import gristmill

@@ -8,9 +8,10 @@ import polars as pl
 import pytest
 import yaml
 
+from dagster_project.contracts.formats import FORMATS
 from dagster_project.errors import Misused
 from dagster_project.training.dataset_info import dataset_info
-from dagster_project.training.export.asked import FORMATS, Asked
+from dagster_project.training.export.asked import Asked
 from dagster_project.training.export.exporting import export_release
 from dagster_project.training.export.targets import TARGETS, target_for
 from tests.training.export.release_of_tests import UNRULY, Turn, home_with, messages, record

@@ -9,9 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from dagster_project.columns.templates import FIELDS, IDENTITY
+from dagster_project.columns.templates import IDENTITY
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.anonymised_columns import FIELDS as ANONYMISED_FIELDS
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.training.anonymised import Counts
 from dagster_project.training.anonymised_export import AnonymisedExport, write_files
 from dagster_project.training.anonymised_weeks import KeptWeek

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from dagster_project.columns.templates import FIELDS
+from dagster_project.contracts.formats import FIELDS
 from dagster_project.training.dataset_info import dataset_info
 from dagster_project.training.export.asked import Asked
 from dagster_project.training.export.exporting import export_release
