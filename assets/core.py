@@ -2,6 +2,7 @@
 
 from dagster_project.orchestration.tables import python_table, sql_table
 from dagster_project.review.decision_tables import LOG_IS_READABLE, make_reviews, make_settlements
+from dagster_project.review.label_tables import LABELS_ARE_READABLE, make_label_verdicts
 from dagster_project.systems.conversations.turn_pairs import make_turn_pairs
 from dagster_project.systems.conversations.turn_references import make_turn_references
 from dagster_project.systems.distillation.answers import make_distilled_answers
@@ -37,6 +38,13 @@ core__turn_references = python_table(
     inputs=["core__turn_pairs", "raw_conversations__turns", "raw_conversations__turn_index"],
 )
 core__turns = sql_table("core__turns")
+core__label_verdicts = python_table(
+    "core__label_verdicts",
+    make_label_verdicts,
+    inputs=["core__turn_pairs", "raw_conversations__turns", "raw_conversations__turn_index"],
+    claims=[LABELS_ARE_READABLE],
+)
+core__label_queue = sql_table("core__label_queue")
 core__strategies = sql_table("core__strategies")
 core__machine_signals = sql_table("core__machine_signals")
 

@@ -39,6 +39,8 @@ MEETINGS = {
     "cli/evaluate_command": "measures the detector of conversations on labels",
     "cli/strategies_command": "strategies are those of turns",
     "cli/report_command": "answers as the documents of feedback and reactions do",
+    "review/labels": "labels are of turns, and what is missing is what their detector needs (C7)",
+    "review/label_tables": "which verdicts on turns hold is a table about turns (C7)",
     "review/review_files": "approved distilled examples leave as a file (D8)",
     "review/items": "`feedback` is what users said of an item, a name of seed 2's",
     "review/settling": "flags and answers rated down are settled by a person (F12)",

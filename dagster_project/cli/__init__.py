@@ -15,6 +15,7 @@ from dagster_project.cli.diff_command import diff
 from dagster_project.cli.evaluate_command import evaluate_app
 from dagster_project.cli.export_command import export
 from dagster_project.cli.given import GIVEN, settings
+from dagster_project.cli.label_command import label_app
 from dagster_project.cli.release_command import release
 from dagster_project.cli.report_command import report_app
 from dagster_project.cli.review_command import review_app
@@ -32,6 +33,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(review_app, name="review")
+app.add_typer(label_app, name="label")
 app.add_typer(report_app, name="report")
 app.add_typer(evaluate_app, name="evaluate")
 

@@ -47,7 +47,7 @@ OF_THE_ENVIRONMENT = {
         "reviewer",
         str,
         None,
-        "Who judges in `gristmill review`; without it your login name.",
+        "Who judges in `gristmill review` and `gristmill label`; without it your login name.",
         decides_outputs=False,
         is_in_file=False,
     ),

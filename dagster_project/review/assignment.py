@@ -61,10 +61,9 @@ def offers(items: Sequence[ReviewItem], decisions: Decisions, reviewer: str, sha
         .agg(
             is_mine.any().alias("has_mine"),
             pl.len().alias("judges"),
-            (pl.col("verdict") == "approved").sum().alias("approvals"),
+            (pl.col("verdict").mode().len() > 1).alias("is_split"),
             pl.col("is_due").first(),
         )
-        .with_columns((pl.col("approvals") * 2 == pl.col("judges")).alias("is_split"))
     )
     second = ~pl.col("has_mine") & (pl.col("judges") == 1) & pl.col("is_due")
     done = votes.filter(~(pl.col("is_split") | second))

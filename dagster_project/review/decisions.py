@@ -8,10 +8,14 @@ and removed by the next append. A broken line elsewhere is left alone, left out 
 
 What holds: per example, every reviewer has one voice, their latest verdict in the order of the log (not of their clocks)
 unless taken back. The majority holds; a tie is `disputed`, which is neither approved nor rejected: nothing leaves for training
-until somebody changes their mind or a third person decides. An approval is of the texts that were seen and lapses when they
-change; a rejection stays until it is taken back, because an edit must not bring back what a person refused.
+until somebody changes their mind or a third person decides. (Of three verdicts the one that most gave holds.) An approval is
+of the texts that were seen and lapses when they change; a rejection stays until it is taken back, because an edit must not
+bring back what a person refused.
 
-The same log says what became of safety flags and correction requests (F12): `settled`, with a note, by whoever took care of
+Labels of turns (C7, `gristmill label`) are decided in the same way in a log of their own; there every verdict is of the texts that
+were seen, and lapses with them.
+
+The log of reviews says what became of safety flags and correction requests (F12): `settled`, with a note, by whoever took care of
 it, and `reopened`. There is nothing to vote on: the latest line about a feedback row holds, whoever wrote it.
 """
 
@@ -24,7 +28,16 @@ from pathlib import Path
 import polars as pl
 
 from dagster_project.errors import GristmillError
-from dagster_project.review.decision_lines import LOG_SCHEMA, SETTLING, VERDICTS, Decision, is_whole, parse_log
+from dagster_project.review.decision_lines import (
+    LOG_SCHEMA,
+    REVIEWS,
+    SETTLING,
+    VERDICTS,
+    Decision,
+    Log,
+    is_whole,
+    parse_log,
+)
 
 __all__ = ["VERDICTS", "Decision", "Decisions"]
 
@@ -32,10 +45,11 @@ CURRENT_COLUMNS = ("example_id", "verdict", "reviewer", "note", "decided_at", "c
 
 
 class Decisions:
-    """The log of one home."""
+    """A log of one home."""
 
-    def __init__(self, home: Path) -> None:
-        self.path = home / "state" / "reviews.jsonl"
+    def __init__(self, home: Path, about: Log = REVIEWS) -> None:
+        self.about = about
+        self.path = home / "state" / about.file
         self._read_at: object = None
         self._log = pl.DataFrame(schema=LOG_SCHEMA)
         self._problems: list[str] = []
@@ -46,10 +60,13 @@ class Decisions:
         """Put decisions at the end of the log, all or none; they are on disk when this returns."""
         if not decisions:
             return
+        for decision in decisions:
+            if decision.verdict not in self.about.words:
+                raise GristmillError(f"a verdict is one of {', '.join(self.about.verdicts)}, not {decision.verdict!r}")
         lines = b"".join(decision.to_line() for decision in decisions)
         try:
             with self._locked_for_append() as file:
-                size = _without_torn_line(file)
+                size = _without_torn_line(file, self.about)
                 lines = lines if _ends_whole(file, size) else b"\n" + lines
                 try:
                     if os.write(file, lines) < len(lines):
@@ -126,31 +143,32 @@ class Decisions:
                     data = file.read()
         except OSError as error:
             raise GristmillError(f"cannot read {self.path}: {error.strerror or error}") from error
-        self._log, self._problems = parse_log(data, str(self.path))
+        self._log, self._problems = parse_log(data, str(self.path), self.about.words)
         self._read_at = version
 
     def latest_votes(self) -> pl.DataFrame:
         """The voice of every reviewer who has one, per example: lines of the log."""
         latest = self.log().filter(pl.col("verdict") != "noted").unique(["example_id", "reviewer"], keep="last")
-        return latest.filter(pl.col("verdict").is_in(VERDICTS)).sort("line")
+        return latest.filter(pl.col("verdict").is_in(self.about.verdicts)).sort("line")
 
     def current(self, contents: pl.DataFrame | None = None) -> pl.DataFrame:
-        """What holds, a row per example that has a verdict: approved, rejected or disputed, and the latest line that says so.
+        """What holds, a row per example that has a verdict: that or `disputed`, and the latest line that says so.
 
-        `contents` (example_id, content_hash) are the texts as they are now; approvals of other texts lapse. Examples not
+        `contents` (example_id, content_hash) are the texts as they are now; verdicts that lapse do so where they are others. Examples not
         named there keep what they have.
         """
         voices = self.latest_votes()
         if contents is not None:
             now = contents.select("example_id", pl.col("content_hash").alias("hash_now"))
             voices = voices.join(now, on="example_id", how="left", maintain_order="left").filter(
-                is_still_about("hash_now")
+                self._is_still_about("hash_now")
             )
-        approvals = (pl.col("verdict") == "approved").sum().over("example_id").cast(pl.Int64)
-        margin = 2 * approvals - pl.len().over("example_id").cast(pl.Int64)
-        held = pl.when(margin > 0).then(pl.lit("approved")).when(margin < 0).then(pl.lit("rejected"))
+        # of a tie there are several that most gave
+        leading = voices.group_by("example_id").agg(pl.col("verdict").mode().alias("leading"))
+        held = pl.when(pl.col("leading").list.len() == 1).then(pl.col("leading").list.first())
         return (
-            voices.with_columns(held.otherwise(pl.lit("disputed")).alias("held"))
+            voices.join(leading, on="example_id")
+            .with_columns(held.otherwise(pl.lit("disputed")).alias("held"))
             .filter((pl.col("held") == "disputed") | (pl.col("held") == pl.col("verdict")))
             .sort("line")
             .unique("example_id", keep="last")
@@ -159,21 +177,20 @@ class Decisions:
             .sort("example_id")
         )
 
+    def _is_still_about(self, hash_now: str) -> pl.Expr:
+        """Whether a voice counts for the texts as they are now."""
+        same = pl.col("content_hash") == pl.col(hash_now)
+        return ~pl.col("verdict").is_in(self.about.lapsing) | same.fill_null(True)
 
-def is_still_about(hash_now: str) -> pl.Expr:
-    """Whether a voice counts for the texts as they are now: rejections always do."""
-    same = pl.col("content_hash") == pl.col(hash_now)
-    return (pl.col("verdict") == "rejected") | same.fill_null(True)
 
-
-def _without_torn_line(file: int) -> int:
+def _without_torn_line(file: int, about: Log) -> int:
     """Cut off a last line that is not whole; the size that is left. A whole one that lacks only its end stays."""
     size = os.fstat(file).st_size
     if _ends_whole(file, size):
         return size
     data = os.pread(file, size, 0)
     start = data.rfind(b"\n") + 1
-    if not is_whole(data[start:]):
+    if not is_whole(data[start:], about.words):
         os.ftruncate(file, start)
         return start
     return size

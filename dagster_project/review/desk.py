@@ -12,6 +12,7 @@ import polars as pl
 from dagster_project.columns.printable import cut, one_line, printable
 from dagster_project.errors import GristmillError
 from dagster_project.review.assignment import SECOND_REVIEW_SHARE, Offers, offers
+from dagster_project.review.decision_lines import REVIEWS, Log
 from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.review.items import ReviewItem
 
@@ -32,12 +33,17 @@ def reviewer_name(given: str | None, environ: Mapping[str, str] = os.environ) ->
 
 class Desk:
     def __init__(
-        self, home: Path, items: Iterable[ReviewItem], reviewer: str, share: float = SECOND_REVIEW_SHARE
+        self,
+        home: Path,
+        items: Iterable[ReviewItem],
+        reviewer: str,
+        share: float = SECOND_REVIEW_SHARE,
+        about: Log = REVIEWS,
     ) -> None:
         self.home = home
         self.items = list(items)
         self.by_id = {item.id: item for item in self.items}
-        self.decisions = Decisions(home)
+        self.decisions = Decisions(home, about)
         self.reviewer = reviewer
         self.share = share
 
@@ -47,6 +53,12 @@ class Desk:
     def waiting(self) -> list[ReviewItem]:
         """What this reviewer is to judge, most valuable first."""
         return [self.items[position] for position in self.offers().positions]
+
+    def judged(self) -> int:
+        """How many of the items this reviewer has a verdict on, on their texts as they are."""
+        mine = self.decisions.latest_votes().filter(pl.col("reviewer") == self.reviewer)
+        seen = mine.select("example_id", "content_hash").iter_rows()
+        return sum(item.content_hash == hash for name, hash in seen if (item := self.by_id.get(name)))
 
     def status(self) -> dict[str, str]:
         """What holds for every item of the queue, as far as this reviewer may know: `pending` where they are to judge blind."""

@@ -1,11 +1,16 @@
 """What the person sees: an item laid out for a window of any size. Pure: a view and a size in, lines of styled text out.
 
+What is asked of them is a `Task`: which key gives which verdict, and how an item is laid out. Here is that of reviews;
+labels of turns are in `label_screen`.
+
 From top to bottom: a header, the item (which scrolls: why it is here, the query, attempt and answer side by side with what
 differs marked, the context), a line for messages, and the keys. Differences are marked with `[-...-]` and `{+...+}` and by a sign in
 the margin, so that they can be told apart without colour.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from rich.cells import cell_len
 
@@ -17,8 +22,7 @@ from dagster_project.review.sitting import Voice
 SIDE_BY_SIDE_CELLS = 60  # in a narrower window the answer stands below the attempt
 MARGIN_CELLS = 2
 MOST_CHARACTERS = 100_000  # of one text: more than anyone reads in a terminal, laid out before they notice
-KEYS = "a approve  r reject  s skip  n note  u undo  b back  q quit  ? help"
-FEW_KEYS = ("a r s n u b q ?help", "arsnubq?")
+KEYS = ("a approve  r reject  s skip  n note  u undo  b back  q quit  ? help", "a r s n u b q ?help", "arsnubq?")
 NOTE_KEYS = ("Enter keeps the note  Esc leaves it as it was", "Enter/Esc")
 MARKS = {"removed": ("[-", "-]", "-"), "added": ("{+", "+}", "+")}
 TITLES = {
@@ -66,6 +70,20 @@ class View:
     typing: str | None = None  # the note being written
     is_help: bool = False
     top: int = 0  # the first line of the body that is shown
+    is_whole: bool = False  # long texts are not folded, where the task folds them
+    progress: str = ""  # how far they are, where that is not how many are left
+
+
+class Task(NamedTuple):
+    """What is asked of a person."""
+
+    verdicts: Mapping[str, str]  # by key
+    keys: tuple[str, ...]  # the line of keys, and shorter ones for narrower windows
+    help: tuple[tuple[str, str], ...]
+    remarks: tuple[str, ...]
+    item_rows: Callable[[View, ReviewItem, int], list["Row"]]
+    has_notes: bool = False
+    folds: bool = False
 
 
 @dataclass(frozen=True)
@@ -76,25 +94,28 @@ class Frame:
     cursor: tuple[int, int] | None = None  # row and column while a note is written
 
 
-def body(view: View, columns: int) -> list[Row]:
+def body(view: View, columns: int, task: Task) -> list[Row]:
     """The part that scrolls."""
     if view.is_help:
-        return _help_rows(columns)
+        return _help_rows(columns, task)
     if view.item is None:
         waiting = (
             f"What is left ({view.left:,}) is open elsewhere just now." if view.left else "Nothing is left to judge."
         )
-        return _text(f"{waiting}\n\ns looks again, b goes back, u undoes, q quits.", columns)
-    item = view.item
-    rows = _text("\n".join(_about(view, item)), columns)
-    rows += [_rule("query", columns), *_text(_shortened(item.query), columns)]
+        return text_rows(f"{waiting}\n\ns looks again, b goes back, u undoes, q quits.", columns)
+    return task.item_rows(view, view.item, columns)
+
+
+def _example_rows(view: View, item: ReviewItem, columns: int) -> list[Row]:
+    rows = text_rows("\n".join(_about(view, item)), columns)
+    rows += [rule("query", columns), *text_rows(shortened(item.query), columns)]
     rows += _answers(item, columns)
     if item.context:
-        rows += [_rule("context: what came before the query", columns), *_text(_shortened(item.context), columns)]
+        rows += [rule("context: what came before the query", columns), *text_rows(shortened(item.context), columns)]
     return rows
 
 
-def frame(view: View, rows: list[Row], columns: int, height: int) -> Frame:
+def frame(view: View, rows: list[Row], columns: int, height: int, task: Task) -> Frame:
     """The window: `rows` is the body for this view and width."""
     is_typing = view.typing is not None
     chrome = 3 if height >= 6 else 2 if height >= 3 else 1 if height == 2 or is_typing else 0
@@ -104,7 +125,7 @@ def frame(view: View, rows: list[Row], columns: int, height: int) -> Frame:
     shown += [Row()] * (page - len(shown))
     header = [Row([Piece(_header(view, columns), "header")])] if chrome >= 2 else []
     message = [Row([Piece(_message(view, len(rows), top, page, columns), "message")])] if chrome == 3 else []
-    keys = [Row([Piece(_first_that_fits((KEYS, *FEW_KEYS), columns), "keys")])] if chrome else []
+    keys = [Row([Piece(_first_that_fits(task.keys, columns), "keys")])] if chrome else []
     cursor = None
     if view.typing is not None:
         prompt = "note: " if columns >= 20 else ""
@@ -118,7 +139,8 @@ def frame(view: View, rows: list[Row], columns: int, height: int) -> Frame:
 def _header(view: View, columns: int) -> str:
     what = f"{one_line(view.item.id)}  {view.item.kind}" if view.item else "the end of the queue"
     verdict = f"  you: {view.own.verdict}" if view.own and view.own.verdict else ""
-    text = cut(f" {what}{verdict}  {view.left:,} left  {one_line(view.reviewer)} ", columns)
+    how_far = view.progress or f"{view.left:,} left"
+    text = cut(f" {what}{verdict}  {how_far}  {one_line(view.reviewer)} ", columns)
     return text + " " * (columns - cell_len(text))
 
 
@@ -141,6 +163,12 @@ def _about(view: View, item: ReviewItem) -> list[str]:
     lines += [f"why here: {', '.join(map(one_line, item.reasons))}"] if item.reasons else []
     lines += [f"flags: {', '.join(map(one_line, item.flags)) or 'none'}"]
     lines += [f"users: {one_line(line)}" for line in item.feedback]
+    return lines + voices(view)
+
+
+def voices(view: View) -> list[str]:
+    """What was said of the item, as far as the person may know."""
+    lines = []
     if view.others:
         lines += ["reviewers differ; your verdict again, or another, settles what you think:"]
         lines += [_said(voice) for voice in view.others]
@@ -156,19 +184,19 @@ def _said(voice: Voice) -> str:
 
 def _answers(item: ReviewItem, columns: int) -> list[Row]:
     titles = TITLES.get(item.kind, TITLES["example"])
-    answer = _shortened(item.answer)
+    answer = shortened(item.answer)
     if item.attempt is None:
-        return [_rule(f"{titles[1]} (there is no attempt)", columns), *_text(answer, columns)]
-    found = difference(_shortened(item.attempt), answer)
+        return [rule(f"{titles[1]} (there is no attempt)", columns), *text_rows(answer, columns)]
+    found = difference(shortened(item.attempt), answer)
     left_title, right_title = titles[0], f"{titles[1]}, {_how_different(found.changed_share)}"
     if columns < SIDE_BY_SIDE_CELLS:
         left, right = _side(found.left, "removed", columns), _side(found.right, "added", columns)
-        return [_rule(left_title, columns), *map(Row, left), _rule(right_title, columns), *map(Row, right)]
+        return [rule(left_title, columns), *map(Row, left), rule(right_title, columns), *map(Row, right)]
     width = (columns - 3) // 2
     middle = width + 1
     left, right = _side(found.left, "removed", width), _side(found.right, "added", columns - width - 3)
     heading = Row(
-        _rule(left_title, width + 1).left, [Piece("┬─", "rule"), *_rule(right_title, columns - width - 3).left], middle
+        rule(left_title, width + 1).left, [Piece("┬─", "rule"), *rule(right_title, columns - width - 3).left], middle
     )
     rows = [heading]
     for position in range(max(len(left), len(right))):
@@ -205,16 +233,16 @@ def _margin(line: Line, style: str, sign: str) -> Piece:
     return Piece(f"{sign} ", style) if is_changed else Piece("  ")
 
 
-def _text(text: str, columns: int) -> list[Row]:
+def text_rows(text: str, columns: int) -> list[Row]:
     return [Row(line) for line in wrap([Piece(printable(text))], columns)]
 
 
-def _rule(title: str, columns: int) -> Row:
+def rule(title: str, columns: int) -> Row:
     text = cut(f"── {title} ", columns)
     return Row([Piece(text + "─" * (columns - cell_len(text)), "rule")])
 
 
-def _shortened(text: str) -> str:
+def shortened(text: str) -> str:
     if len(text) <= MOST_CHARACTERS:
         return text
     return (
@@ -222,6 +250,9 @@ def _shortened(text: str) -> str:
     )
 
 
-def _help_rows(columns: int) -> list[Row]:
-    keys = "\n".join(f"{key:<10} {what}" for key, what in HELP)
-    return _text("\n\n".join((keys, *HELP_REMARKS)), columns)
+def _help_rows(columns: int, task: Task) -> list[Row]:
+    keys = "\n".join(f"{key:<10} {what}" for key, what in task.help)
+    return text_rows("\n\n".join((keys, *task.remarks)), columns)
+
+
+REVIEWING = Task({"a": "approved", "r": "rejected"}, KEYS, HELP, HELP_REMARKS, _example_rows, has_notes=True)

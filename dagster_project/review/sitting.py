@@ -12,7 +12,7 @@ import polars as pl
 
 from dagster_project.review.assignment import SECOND_REVIEW_SHARE, Offers, offers
 from dagster_project.review.claims import Claims
-from dagster_project.review.decisions import VERDICTS, Decision, Decisions
+from dagster_project.review.decisions import Decision, Decisions
 from dagster_project.review.items import ReviewItem
 
 
@@ -78,7 +78,11 @@ class Sitting:
         if mine.is_empty():
             return None
         verdict = mine.filter(pl.col("verdict") != "noted")["verdict"].tail(1).to_list()
-        return Voice(self.reviewer, verdict[0] if verdict and verdict[0] in VERDICTS else None, mine["note"][-1])
+        return Voice(
+            self.reviewer,
+            verdict[0] if verdict and verdict[0] in self.decisions.about.verdicts else None,
+            mine["note"][-1],
+        )
 
     def shown_verdicts(self) -> list[Voice]:
         """What others decided, where this person may know: they judged it, too, and the verdicts are evenly split."""

@@ -14,12 +14,13 @@ import tty
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import partial
 from types import FrameType
 from typing import Any
 
 from dagster_project.errors import GristmillError
 from dagster_project.review.keys import Key, KeyReader
-from dagster_project.review.screen import Frame, Row, View, body, frame
+from dagster_project.review.screen import REVIEWING, Frame, Row, Task, View, body, frame
 from dagster_project.review.sitting import Sitting
 
 ENTER = "\x1b[?1049h\x1b[?2004h\x1b[?7l"  # another screen; pastes are marked as such; long lines do not wrap
@@ -38,26 +39,31 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 ESCAPE_SECONDS = 0.1  # how long the rest of a sequence may take over a slow line
 HELD_SECONDS = 0.045  # a key that comes again this soon is held down: nobody presses, let alone judges, that fast
 INTERRUPTED = 128 + signal.SIGINT
-VERDICT_KEYS = {"a": "approved", "r": "rejected"}
+ELSEWHERE = "review needs a terminal; elsewhere use `gristmill review approve ID`, `reject ID` or `import FILE`"
 
 
-def check_terminal(environ: Mapping[str, str] = os.environ) -> None:
+def check_terminal(environ: Mapping[str, str] = os.environ, elsewhere: str = ELSEWHERE) -> None:
     if not (sys.stdin.isatty() and sys.stdout.isatty()) or environ.get("TERM", "dumb") == "dumb":
-        raise GristmillError(
-            "review needs a terminal; elsewhere use `gristmill review approve ID`, `reject ID` or `import FILE`"
-        )
+        raise GristmillError(elsewhere)
 
 
-def review_in_terminal(sitting: Sitting, first_message: str = "") -> int:
+def review_in_terminal(
+    sitting: Sitting,
+    first_message: str = "",
+    task: Task = REVIEWING,
+    progress: Callable[[Sitting], str] = lambda _: "",
+) -> int:
     """Let a person work until they leave. The exit code: 0, or what the signal that ended it asks for."""
-    window = Window(sitting, first_message)
+    window = Window(sitting, first_message, task, progress)
     with window.open():
         return window.run()
 
 
 class Window:
-    def __init__(self, sitting: Sitting, message: str) -> None:
+    def __init__(self, sitting: Sitting, message: str, task: Task, progress: Callable[[Sitting], str]) -> None:
         self.sitting = sitting
+        self.task = task
+        self.progress = progress
         self.view = View(sitting.reviewer, None, message=message)
         self.styles = PLAIN if os.environ.get("NO_COLOR") else COLOURED
         self.encoding = sys.stdout.encoding or "utf-8"
@@ -68,10 +74,10 @@ class Window:
         self._body: tuple[Any, list[Row]] = (None, [])
         self._page = 1
         self.actions: dict[str, Callable[[], None]] = {
-            "a": lambda: self._decide("a"),
-            "r": lambda: self._decide("r"),
+            **{key: partial(self._decide, key) for key in task.verdicts},
+            **({"n": self._start_note} if task.has_notes else {}),
+            **({"f": lambda: self._show(is_whole=not self.view.is_whole, top=0)} if task.folds else {}),
             "s": self._skip,
-            "n": self._start_note,
             "u": self._undo,
             "b": self._back,
             "?": lambda: self._show(is_help=True, top=0),
@@ -177,10 +183,11 @@ class Window:
     def _draw(self) -> None:
         columns, height = os.get_terminal_size(self._output)
         columns, height = columns or 80, height or 24
-        deciding = (self.view.item and self.view.item.id, self.view.own, self.view.others, self.view.is_help, columns)
+        view = self.view
+        deciding = (view.item and view.item.id, view.own, view.others, view.is_help, view.is_whole, columns)
         if self._body[0] != deciding:
-            self._body = (deciding, body(self.view, columns))
-        drawn = frame(self.view, self._body[1], columns, height)
+            self._body = (deciding, body(view, columns, self.task))
+        drawn = frame(view, self._body[1], columns, height, self.task)
         self.view = replace(self.view, top=drawn.top)
         self._page = max(drawn.page - 1, 1)
         self._write(painted(drawn, self.styles))
@@ -214,6 +221,7 @@ class Window:
         self._show(
             item=sitting.item,
             left=sitting.left,
+            progress=self.progress(sitting),
             own=sitting.own_voice(),
             others=tuple(sitting.shown_verdicts()),
             **changes,
@@ -228,12 +236,13 @@ class Window:
         if is_held or self.sitting.item is None:
             return
         example_id = self.sitting.item.id
-        self.sitting.decide(VERDICT_KEYS[key])
-        self._refresh(message=f"{VERDICT_KEYS[key]} {example_id}; u undoes", top=0)
+        verdict = self.task.verdicts[key]
+        self.sitting.decide(verdict)
+        self._refresh(message=f"{verdict} {example_id}; u undoes", top=0, is_whole=False)
 
     def _skip(self) -> None:
         self.sitting.skip()
-        self._refresh(message="", top=0)
+        self._refresh(message="", top=0, is_whole=False)
 
     def _undo(self) -> None:
         is_done = self.sitting.undo()

@@ -33,6 +33,7 @@ class Person:
         columns: int = 80,
         rows: int = 24,
         command: Sequence[str] = WITH_A_QUEUE_OF_TESTS,
+        verb: str = "review",
         **env: str,
     ) -> None:
         self.screen = pyte.Screen(columns, rows)
@@ -42,7 +43,7 @@ class Person:
         self.set_size(columns, rows)
         self.settings_before = termios.tcgetattr(terminal)
         self.process = subprocess.Popen(
-            [*command, "--home", str(home), "review", "--reviewer", reviewer],
+            [*command, "--home", str(home), verb, "--reviewer", reviewer],
             stdin=terminal,
             stdout=terminal,
             stderr=terminal,

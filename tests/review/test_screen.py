@@ -11,7 +11,7 @@ from rich.cells import cell_len
 from dagster_project.columns.printable import Piece, cut, one_line, printable, tail, wrap
 from dagster_project.review.difference import MOST_LINES, Difference, difference
 from dagster_project.review.keys import Key, KeyReader
-from dagster_project.review.screen import Row, View, body, frame
+from dagster_project.review.screen import REVIEWING, Row, View, body, frame
 from dagster_project.review.sitting import Voice
 from dagster_project.review.terminal import COLOURED, PLAIN, painted
 from tests.review.queue_of_tests import item
@@ -176,7 +176,7 @@ def test_long_texts_are_compared_by_lines_and_longer_ones_not_at_all() -> None:
 
 def shown(view: View, columns: int, height: int) -> list[str]:
     """The window as text, the right half where it belongs."""
-    return [text_of(row) for row in frame(view, body(view, columns), columns, height).rows]
+    return [text_of(row) for row in frame(view, body(view, columns, REVIEWING), columns, height, REVIEWING).rows]
 
 
 def text_of(row: Row) -> str:
@@ -238,7 +238,7 @@ def test_any_text_in_any_window(
         query or "x", query=query, attempt=attempt, answer=answer, flags=[query], feedback=[answer], context=attempt
     )
     view = View(query, one, 3, Voice("ana", "approved", answer), (), query, typing, is_help, top)
-    drawn = frame(view, body(view, columns), columns, height)
+    drawn = frame(view, body(view, columns, REVIEWING), columns, height, REVIEWING)
     assert len(drawn.rows) == height
     if columns >= 8:  # below that a mark and a wide character do not fit; the terminal cuts them off
         assert all(cell_len(text_of(row)) <= columns for row in drawn.rows)
@@ -248,7 +248,7 @@ def test_any_text_in_any_window(
 
 
 def test_without_colour_none_is_sent() -> None:
-    drawn = frame(View("ana", item("a")), body(View("ana", item("a")), 80), 80, 24)
+    drawn = frame(View("ana", item("a")), body(View("ana", item("a")), 80, REVIEWING), 80, 24, REVIEWING)
     assert not re.search(r"\x1b\[[\d;]*3\dm", painted(drawn, PLAIN))
     assert "\x1b[31;4m[-old-]" in painted(drawn, COLOURED)
 

@@ -19,6 +19,7 @@ from dagster_project.contracts.meaning import (
 FEEDBACK_STATUSES = ("rejected", "accepted", "neutral")
 TURN_CORRECTIONS = ("explicit", "rephrased", "abandonment")
 QUERY_SOURCES = ("column", "transcript", "folder", "topic")
+LESSONS = ("disagreeing", "uncertain", "frequent")
 MACHINE_TARGETS = ("last_turn", "reference")
 
 # Names that mean something else about turns than about feedback.
@@ -27,6 +28,7 @@ DECIDING_RULE = word(
     "the rule that decided (docs/implicit.md); session_end, open or no_text where no message followed, refers_back where "
     "it is about an earlier turn"
 )
+LABEL_VERDICT = one_of(FEEDBACK_STATUSES, "what a person says of the turn's answer (C7)")
 TURN_KIND = one_of(("rejected", "accepted"), "what the next message says of the turn")
 
 COLUMNS: dict[str, Meaning] = {
@@ -84,6 +86,12 @@ COLUMNS: dict[str, Meaning] = {
     "ranking_score": Meaning(pl.Float64, "seed 1: 0.6 * quality_score + 0.4 * feedback weight", least=-1, most=1),
     "is_reusable": flag("not rejected: a planner may reuse what was done (C4)"),
     "consecutive_rejections": count("on a rejected turn: rejected turns in a row up to and including it, else 0 (C5)"),
+    # labels of one's own (C7)
+    "lesson": one_of(
+        LESSONS,
+        "why a label of it teaches: the detector disagrees with others, its rule is seldom right, or decides much",
+    ),
+    "judged_at": moment("when the reviewer judged it"),
     # machine signals (C6)
     "message_turn_key": text("the turn whose message tells"),
     "target_turn_key": text("the turn the signal is about (C6)"),

@@ -44,6 +44,7 @@ def _facts_of(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
         "source_row": {name: value for name, value in (_source(lake, key) or {}).items() if value not in (None, [])},
         "derived": {name: row[name] for name in SHOWN},
         "next_message": following["query"] if following else None,
+        "labels": where(lake, "core__label_verdicts", pl.col("turn_key") == key).rows(named=True),
         "machine_signals": signals.rows(named=True),
     }
 

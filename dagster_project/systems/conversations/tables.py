@@ -3,7 +3,13 @@
 from dagster_project.contracts.meaning import count
 from dagster_project.contracts.shared import PLACED, UNCHECKED
 from dagster_project.contracts.table import Table, by_name
-from dagster_project.systems.conversations.columns import COLUMNS, CORRECTION_TYPE, DECIDING_RULE, TURN_KIND
+from dagster_project.systems.conversations.columns import (
+    COLUMNS,
+    CORRECTION_TYPE,
+    DECIDING_RULE,
+    LABEL_VERDICT,
+    TURN_KIND,
+)
 
 TURN = """turn_key turn_number user_id? session_id? timestamp topic? intent? keywords? validation_outcome?
     strategy_summary? quality_score? user_feedback_status? feedback_confidence? rejection_detected_in?
@@ -82,6 +88,24 @@ TABLES = by_name(
         ("message_turn_key",),
         """message_turn_key target_turn_key target_kind kind confidence confidence_low reason occurred_at user_id? session_id? targets""",
         own={"kind": TURN_KIND, "reason": DECIDING_RULE},
+    ),
+    # Which labels hold is decided where verdicts are (review/labels.py): texts that changed, a turn that is gone, or a tie
+    # take a verdict out of this table and not out of the state.
+    Table(
+        "core__label_verdicts",
+        "One turn that people judged with `gristmill label`, as far as it is still there with the texts they saw (C7).",
+        ("turn_key",),
+        "turn_key user_id? turn_number session_id? source_file verdict judged_at reviewer event_date",
+        own={"verdict": LABEL_VERDICT},
+    ),
+    Table(
+        "core__label_queue",
+        "One pair of a response and the next message that is worth a person's label, in the order of what labels teach (C7).",
+        ("turn_key",),
+        """rank turn_key user_id? turn_number session_id? thread_id event_date next_turn_key next_at lesson feedback_status
+        feedback_confidence reason similarity? source_status? source_file""",
+        is_view=True,
+        own={"reason": DECIDING_RULE},
     ),
     Table(
         "metric__turn_daily",

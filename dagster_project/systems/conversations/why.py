@@ -28,6 +28,8 @@ def tell(facts: dict[str, Any]) -> list[str]:
     told = ", ".join(f"{name} {'unknown' if score is None else f'{score:g}'}" for name, score in scores.items())
     in_a_row = f", {derived['consecutive_rejections']} rejected in a row" if derived["consecutive_rejections"] else ""
     lines.append(f"    scores    {told}{in_a_row}, {'may' if derived['is_reusable'] else 'must not'} be reused")
+    for label in facts["labels"]:
+        lines.append(f"    judged    {label['verdict']} by {label['reviewer']}, {label['judged_at']:%Y-%m-%d} (label)")
     for signal in facts["machine_signals"]:
         lines.append(
             f"    signal    {signal['message_turn_key']} says {signal['kind']} ({signal['confidence']:g}) "
