@@ -1,7 +1,7 @@
 -- One turn of whose answer somebody said explicitly what it was worth: what the detector's head is fitted on and judged by (C7, N).
 -- grain: turn_key
--- inputs: core__answer_refs, core__feedback, core__reactions, core__turn_pairs
--- params: none
+-- inputs: core__answer_refs, core__feedback, core__reactions, core__label_verdicts, core__turn_pairs
+-- params: as_of
 
 with ratings as (
     select
@@ -32,6 +32,13 @@ said as (
     from reactions
     join core__answer_refs as refs on reactions.label_id = refs.signal_id
     where refs.turn_key is not null
+    union all
+    -- picked for what they teach: what the head makes of them says little of all turns
+    select
+        turn_key, 'verdict:' || turn_key as label_id, verdict as label, 'verdict' as label_kind, judged_at as labelled_at,
+        true as is_chosen
+    from core__label_verdicts
+    where judged_at < $as_of
 ),
 
 heard as (

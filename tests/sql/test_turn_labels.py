@@ -17,7 +17,9 @@ def before(minutes: int) -> Any:
     return AS_OF - timedelta(minutes=minutes)
 
 
-def labels(folder: Path, *, ratings: Sequence[Row] = (), reactions: Sequence[Row] = ()) -> list[tuple[Any, ...]]:
+def labels(
+    folder: Path, *, ratings: Sequence[Row] = (), reactions: Sequence[Row] = (), verdicts: Sequence[Row] = ()
+) -> list[tuple[Any, ...]]:
     """Each is about turn 1 unless it says otherwise."""
     feedback = [{"feedback_id": f"f{n}", "occurred_at": before(60 - n), **row} for n, row in enumerate(ratings, 1)]
     reacted = [
@@ -45,6 +47,7 @@ def labels(folder: Path, *, ratings: Sequence[Row] = (), reactions: Sequence[Row
             "core__feedback": feedback,
             "core__reactions": reacted,
             "core__answer_refs": refs,
+            "core__label_verdicts": [{"turn_key": "u1/1", "judged_at": before(90), **row} for row in verdicts],
             PAIRS: [{"turn_key": "u1/1", "next_turn_key": "u1/2"}, {"turn_key": "u1/2", "turn_number": 2}],
         },
     )
@@ -85,6 +88,14 @@ def test_of_several_words_of_users_the_last_counts(tmp_path: Path) -> None:
     ratings = [{"sentiment": "negative", "occurred_at": before(5)}, {"sentiment": "positive", "occurred_at": before(9)}]
     (found,) = labels(tmp_path, ratings=ratings, reactions=[{"occurred_at": before(7)}])
     assert found[2:4] == ("feedback:f1", "rejected")
+
+
+def test_a_readers_verdict_is_a_label_and_judges_nothing(tmp_path: Path) -> None:
+    """C7: it was asked about exactly this, so it comes before what users pressed; and it was picked for what it teaches."""
+    found = labels(tmp_path / "one", ratings=[{"sentiment": "positive"}], verdicts=[{"verdict": "rejected"}])
+    assert found == [("u1/1", "u1 / s1", "verdict:u1/1", "rejected", "verdict", True)]
+    later = labels(tmp_path / "two", verdicts=[{"verdict": "rejected", "judged_at": AS_OF}])
+    assert later == []  # like all labels: before as_of
 
 
 # --- what becomes of the verdicts ------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ TABLES = by_name(
         "One turn of whose answer somebody said explicitly what it was worth: what the detector's head is fitted on and judged by (C7, N).",
         ("turn_key",),
         "turn_key thread_id label_id label label_kind labelled_at is_chosen",
-        empty_without=("core__answer_refs",),
+        empty_without=("core__answer_refs", "core__label_verdicts"),
         own={"label": LABEL},
     ),
     Table(
