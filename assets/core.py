@@ -3,6 +3,8 @@
 from dagster_project.orchestration.tables import python_table, sql_table
 from dagster_project.review.decision_tables import LOG_IS_READABLE, make_reviews, make_settlements
 from dagster_project.review.label_tables import LABELS_ARE_READABLE, make_label_verdicts
+from dagster_project.systems.conversations.detector_head import make_detector_head
+from dagster_project.systems.conversations.head_verdicts import make_head_verdicts
 from dagster_project.systems.conversations.turn_pairs import make_turn_pairs
 from dagster_project.systems.conversations.turn_references import make_turn_references
 from dagster_project.systems.distillation.answers import make_distilled_answers
@@ -29,21 +31,28 @@ core__reactions = sql_table("core__reactions")
 core__answer_refs = sql_table("core__answer_refs")
 core__signals = sql_table("core__signals")
 
-core__turn_pairs = python_table(
-    "core__turn_pairs", make_turn_pairs, inputs=["raw_conversations__turns", "raw_conversations__turn_index"]
-)
-core__turn_references = python_table(
-    "core__turn_references",
-    make_turn_references,
-    inputs=["core__turn_pairs", "raw_conversations__turns", "raw_conversations__turn_index"],
-)
-core__turns = sql_table("core__turns")
+TURNS = ("raw_conversations__turns", "raw_conversations__turn_index")
+core__turn_pairs = python_table("core__turn_pairs", make_turn_pairs, inputs=TURNS)
+core__turn_references = python_table("core__turn_references", make_turn_references, inputs=["core__turn_pairs", *TURNS])
 core__label_verdicts = python_table(
     "core__label_verdicts",
     make_label_verdicts,
-    inputs=["core__turn_pairs", "raw_conversations__turns", "raw_conversations__turn_index"],
+    inputs=["core__turn_pairs", *TURNS],
     claims=[LABELS_ARE_READABLE],
 )
+core__turn_labels = sql_table("core__turn_labels")
+core__detector_head = python_table(
+    "core__detector_head",
+    make_detector_head,
+    inputs=["core__turn_labels", "core__turn_pairs", "core__turn_references", *TURNS],
+    tables=["core__detector_head", "metric__detector_head"],
+)
+core__head_verdicts = python_table(
+    "core__head_verdicts",
+    make_head_verdicts,
+    inputs=["core__detector_head", "core__turn_labels", "core__turn_pairs", "core__turn_references", *TURNS],
+)
+core__turns = sql_table("core__turns")
 core__label_queue = sql_table("core__label_queue")
 core__strategies = sql_table("core__strategies")
 core__machine_signals = sql_table("core__machine_signals")

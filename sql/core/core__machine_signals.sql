@@ -1,14 +1,20 @@
 -- One detected rejection or acceptance that is sure enough, and the turn it is about (C6, C7).
 -- grain: message_turn_key
--- inputs: core__turn_pairs, core__turn_references
+-- inputs: core__turn_pairs, core__head_verdicts, core__turn_references
 -- params: as_of
 
 with pairs as (
+    -- what the rules say of the last turn, or what the head makes of that (C7); of an earlier turn the rules alone speak
     select
-        turn_key, next_turn_key, next_at, user_id, session_id, occurred_at, feedback_status, feedback_confidence, confidence_low,
-        reason, said_status, said_confidence, said_confidence_low, said_reason
-    from core__turn_pairs
-    where occurred_at < $as_of
+        p.turn_key, p.next_turn_key, p.next_at, p.user_id, p.session_id, p.occurred_at,
+        coalesce(h.feedback_status, p.feedback_status) as feedback_status,
+        coalesce(h.feedback_confidence, p.feedback_confidence) as feedback_confidence,
+        coalesce(h.confidence_low, p.confidence_low) as confidence_low,
+        coalesce(h.reason, p.reason) as reason,
+        p.said_status, p.said_confidence, p.said_confidence_low, p.said_reason
+    from core__turn_pairs as p
+    left join core__head_verdicts as h on p.turn_key = h.turn_key
+    where p.occurred_at < $as_of
 ),
 
 found_targets as (

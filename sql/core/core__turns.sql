@@ -1,6 +1,6 @@
 -- One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).
 -- grain: turn_key
--- inputs: core__turn_pairs, core__turn_references, raw_conversations__turns, raw_conversations__turn_index
+-- inputs: core__turn_pairs, core__head_verdicts, core__turn_references, raw_conversations__turns, raw_conversations__turn_index
 -- params: as_of, spaces
 
 with references_back as (
@@ -9,14 +9,23 @@ with references_back as (
     where rank = 1
 ),
 
+heads as (
+    -- a message about an earlier turn says nothing of the last one, so no head judges it (C6, C7)
+    select
+        turn_key, feedback_status, feedback_confidence, nominal_confidence, confidence_low, correction_type, reason, rejection_chance
+    from core__head_verdicts
+    anti join references_back on core__head_verdicts.next_turn_key = references_back.message_turn_key
+),
+
 -- what looks at a whole thread looks at few columns, and only at threads with a rejection
 verdicts as (
     select
-        turn_key, thread_id, occurred_at, turn_number,
-        feedback_status = 'rejected' and message_turn_key is null as is_rejected
-    from core__turn_pairs
-    left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
-    where occurred_at < $as_of
+        p.turn_key, p.thread_id, p.occurred_at, p.turn_number,
+        coalesce(h.feedback_status, p.feedback_status) = 'rejected' and b.message_turn_key is null as is_rejected
+    from core__turn_pairs as p
+    left join heads as h on p.turn_key = h.turn_key
+    left join references_back as b on p.next_turn_key = b.message_turn_key
+    where p.occurred_at < $as_of
 ),
 
 rejecting_threads as (
@@ -47,18 +56,26 @@ rejections as (
 
 found_pairs as (
     select
-        turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date, feedback_status,
-        feedback_confidence, nominal_confidence, confidence_low, correction_type, next_turn_id, next_at, similarity, reason, source_status, source_confidence,
-        source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key, query_source,
-        response_source, source_file,
-        next_turn_key, message_turn_key is not null and feedback_status <> 'neutral' as is_about_another
-    from core__turn_pairs
-    left join references_back on core__turn_pairs.next_turn_key = references_back.message_turn_key
-    where occurred_at < $as_of
+        p.turn_key, p.user_id, p.turn_number, p.turn_id, p.session_id, p.thread_id, p.occurred_at, p.event_date,
+        coalesce(h.feedback_status, p.feedback_status) as feedback_status,
+        coalesce(h.feedback_confidence, p.feedback_confidence) as feedback_confidence,
+        coalesce(h.nominal_confidence, p.nominal_confidence) as nominal_confidence,
+        coalesce(h.confidence_low, p.confidence_low) as confidence_low,
+        if(h.turn_key is null, p.correction_type, h.correction_type) as correction_type,
+        coalesce(h.reason, p.reason) as reason,
+        h.rejection_chance,
+        p.next_turn_id, p.next_at, p.similarity, p.source_status, p.source_confidence, p.source_correction_type,
+        p.validation_outcome, p.quality_score, p.intent, p.strategy_summary, p.prompt_key, p.query_source, p.response_source,
+        p.source_file, p.next_turn_key,
+        b.message_turn_key is not null and p.feedback_status <> 'neutral' as is_about_another
+    from core__turn_pairs as p
+    left join heads as h on p.turn_key = h.turn_key
+    left join references_back as b on p.next_turn_key = b.message_turn_key
+    where p.occurred_at < $as_of
 ),
 
 pairs as (
-    -- a message about an earlier turn says nothing of the last one (C6)
+    -- such a message leaves the last turn neutral (C6)
     select
         turn_key, user_id, turn_number, turn_id, session_id, thread_id, occurred_at, event_date,
         if(is_about_another, 'neutral', feedback_status) as feedback_status,
@@ -68,6 +85,7 @@ pairs as (
         if(is_about_another, null, correction_type) as correction_type,
         next_turn_key, next_turn_id, next_at, similarity,
         if(is_about_another, 'refers_back', reason) as reason,
+        rejection_chance,
         source_status, source_confidence, source_correction_type, validation_outcome, quality_score, intent, strategy_summary, prompt_key,
         query_source, response_source, source_file
     from found_pairs
@@ -163,6 +181,7 @@ select
     ) as planner_note,
     similarity,
     reason,
+    rejection_chance,
     source_status,
     source_confidence,
     source_correction_type,

@@ -21,14 +21,24 @@ TURN_CORRECTIONS = ("explicit", "rephrased", "abandonment")
 QUERY_SOURCES = ("column", "transcript", "folder", "topic")
 LESSONS = ("disagreeing", "uncertain", "frequent")
 MACHINE_TARGETS = ("last_turn", "reference")
+LABEL_KINDS = ("rating", "reaction", "verdict")
+HEAD_STATES = (
+    "too_few_labels",
+    "too_few_of_a_class",
+    "too_few_to_judge_by",
+    "labels_contradict_sure_rules",
+    "not_better_than_the_rules",
+    "better_than_the_rules",
+)
 
 # Names that mean something else about turns than about feedback.
 CORRECTION_TYPE = one_of(TURN_CORRECTIONS, "how the user rejected the answer (seed 1); null where not rejected")
 DECIDING_RULE = word(
-    "the rule that decided (docs/implicit.md); session_end, open or no_text where no message followed, refers_back where "
-    "it is about an earlier turn"
+    "the rule that decided (docs/implicit.md), or head:objects, head:doubts; session_end, open or no_text where no message "
+    "followed, refers_back where it is about an earlier turn"
 )
 LABEL_VERDICT = one_of(FEEDBACK_STATUSES, "what a person says of the turn's answer (C7)")
+LABEL = one_of(FEEDBACK_STATUSES, "what somebody said explicitly of the turn's answer (C7)")
 TURN_KIND = one_of(("rejected", "accepted"), "what the next message says of the turn")
 
 COLUMNS: dict[str, Meaning] = {
@@ -100,6 +110,44 @@ COLUMNS: dict[str, Meaning] = {
         pl.List(pl.Struct({"turn_key": pl.String, "score": pl.Float64})), "the five best targets of a reference (C6)"
     ),
     "score": Meaning(pl.Float64, "0.85 * similarity + 0.15 * 0.5^(age in days / 30) (C6)"),
+    # labels, and the head fitted on them (C7)
+    "label_id": text("where it was said: the signal, or the verdict of a reader"),
+    "label_kind": one_of(
+        LABEL_KINDS, "a user's rating or reaction, or the verdict of somebody who read the conversation"
+    ),
+    "labelled_at": moment("when it was said"),
+    "is_chosen": flag("picked for what it teaches (`gristmill label`): it counts in no held-out figure"),
+    "rejection_chance": fraction("how likely the head holds a rejection; null where no head is in use"),
+    "fold": Meaning(pl.Int64, "of the conversations this head did not see; the last is of those no label is about"),
+    "bias": Meaning(pl.Float64, "log odds of a rejection without any feature"),
+    "weights": Meaning(pl.List(pl.Float64), "of hashed features, from which no word can be read back"),
+    "objects_from": fraction("from which chance on the head objects where the rules do not; null: it never does"),
+    "objects_low": fraction("lower end of the 90 % interval of how often it is right then, on what it did not see"),
+    "judge": one_of(("rules", "head"), "the rules alone, or the rules with the head"),
+    "is_in_use": flag("whether the head decides with the rules in this publication"),
+    "state": one_of(HEAD_STATES, "why it is in use or not"),
+    "label_count": count("labels it is fitted on; where there are too few, those there are"),
+    "rejected_label_count": count("of them, rejected"),
+    "accepted_label_count": count("of them, accepted"),
+    "neutral_label_count": count("of them, neither"),
+    "rating_count": count("of them, ratings of users"),
+    "reaction_count": count("of them, reactions of users"),
+    "verdict_count": count("of them, verdicts of readers"),
+    "first_labelled_at": moment("the first of them"),
+    "last_labelled_at": moment("the last of them"),
+    "held_out_count": count(
+        "of them, judged by the fold that did not see the conversation, and not picked for what they teach"
+    ),
+    "precision": fraction("of what the judge calls so, how much is labelled so; null where it calls nothing so"),
+    "precision_low": fraction("lower end of its 95 % interval (Wilson)"),
+    "precision_high": fraction("upper end of its 95 % interval (Wilson)"),
+    "recall": fraction("of what is labelled so, how much the judge calls so; null where nothing is"),
+    "recall_low": fraction("lower end of its 95 % interval (Wilson)"),
+    "recall_high": fraction("upper end of its 95 % interval (Wilson)"),
+    "f1": fraction("of both"),
+    "f1_low": fraction("lower end of its 95 % interval (1,000 seeded draws)"),
+    "f1_high": fraction("upper end of its 95 % interval (1,000 seeded draws)"),
+    "squared_error": fraction("mean squared error of what the judge claims; a neutral verdict claims an even chance"),
     # metrics
     "turn_count": count("turns"),
     "session_count": count("threads with a turn on the day"),
@@ -124,5 +172,5 @@ COLUMNS: dict[str, Meaning] = {
     "right_share_low": fraction("lower end of its 95 % interval (Wilson)"),
     "right_share_high": fraction("upper end of its 95 % interval (Wilson)"),
     "mean_confidence": fraction("mean confidence of the detector in the decile"),
-    "calibration_error": fraction("expected calibration error over all deciles of this comparison"),
+    "calibration_error": fraction("expected calibration error over all deciles of confidence"),
 }

@@ -1,135 +1,176 @@
 """A small head over the rules, fitted on the installation's own explicit labels (rule C7): pure functions on columns.
 
-A plain logistic regression on hashed features: the rule that fired, the similarity, lengths, the words of the message and of
-the response. No word can be read back from it: a feature is one of some thousand numbers. It is fitted by full gradient steps in
-a fixed order, so that the same labels give the same bytes.
-
-Used by `gristmill evaluate implicit --with-own-labels`; docs/implicit.md says what it gives.
+A plain logistic regression on hashed features (`head_features.py`), by full gradient steps in a fixed order and sums whose
+order is fixed too, so that the same labels give the same bytes. What it may change of a verdict is `decided`'s; whether it is used at all,
+`learnt`'s. The pipeline's side of it is `detector_head.py`.
 """
 
+import hashlib
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from dagster_project.systems.conversations.head_features import BUCKETS, Rows, features
+from dagster_project.systems.conversations.implicit_confidence import wilson
+
 if TYPE_CHECKING:
     import numpy as np
 
-BUCKETS = 4_096
-WORDS_OF_A_TEXT = 60
-STEPS, RATE, PENALTY = 150, 0.5, 0.003
-FOLDS = 5
-FEWEST_LABELS, FEWEST_OF_A_CLASS = 200, 30
+STEPS, PENALTY = 80, 0.003
+STEEPEST = 9 / 4  # of the cost: a quarter of a row's square, which is one a block
+FOLDS = 10
+FEWEST_LABELS, FEWEST_OF_A_CLASS, FEWEST_JUDGED = 200, 30, 15
+MOST_LABELS = 25_929  # a step of the ladder; more teach nothing new and cost minutes
 LEAST_PRECISION = 0.80  # held out, of objections the rules miss
 FEWEST_FOUND = 10
-SURE_RULE, LEAST_AGREEMENT = 0.80, 0.60  # labels that contradict what sure rules say are not believed
+SURE_RULE = 0.80  # what a rule that is so sure accepts, the head does not turn into a rejection
+LEAST_AGREEMENT = 0.60  # of labels with sure rules: where fewer agree, beyond chance, they are not believed ...
+PLAIN_AGREEMENT, LEAST_GAIN = 0.85, 0.05  # ... and below this only where the head finds clearly more
 DOUBT = 0.25  # a verdict less likely than this is taken back
 LEAST_CHANCE = 0.5  # nothing less likely is an objection
-_WORD = r"[\p{L}\p{N}]+"
+NEUTRAL_CONFIDENCE, OBJECTION_CONFIDENCE = 0.5, 0.9  # nominal: seed 1's for nothing clear and for explicit rejection
+OBJECTS, DOUBTS = "head:objects", "head:doubts"
 
 
 class Head(NamedTuple):
-    """Fitted weights, and what makes of a margin a probability."""
+    """Fitted weights; `bias` and they make the logarithm of the odds that a response was rejected."""
 
     weights: "np.ndarray"
-    scale: float
-    shift: float
+    bias: float
 
 
-class Trial(NamedTuple):
-    """What held-out labels say of a head beside the rules."""
+class Learnt(NamedTuple):
+    """What labels taught. `heads` are one a fold, which saw no conversation of it, and last the one that saw all."""
 
-    verdicts: pl.DataFrame  # of each labelled pair, by the fold that did not see its conversation
-    threshold: float | None  # from which probability of a rejection the head objects where the rules do not
     is_used: bool
-    reason: str
-    rules: dict[str, float]
-    with_head: dict[str, float]
+    state: str  # why it is used or not
+    heads: tuple[Head, ...] = ()
+    objects_from: float | None = None  # from which chance on it objects where the rules do not
+    objects_low: float = 0.0  # lower end of the 90 % interval of how often it is right then
+    held_out: pl.DataFrame | None = None  # of each label that counts there: what rules and head say, unseen
 
 
 def ladder(labels: int) -> int:
     """On how many labels a head is fitted: the largest of 200, 300, 450, 675, ... there are; 0 where there are fewer."""
     step, found = FEWEST_LABELS, 0
-    while step <= labels:
+    while step <= min(labels, MOST_LABELS):
         step, found = step * 3 // 2, step
     return found
 
 
-def features(pairs: pl.DataFrame) -> pl.Series:
-    """Of each pair the places of its features, each once. Columns: those of the detector, and what it says."""
-    similarity = pl.col("similarity").fill_null(-2.0).mul(5).floor().cast(pl.Int64)
-    sizes = [
-        pl.col(name).fill_null("").str.len_chars().add(1).log(2).floor().cast(pl.Int64)
-        for name in ("next_message", "prev_response")
-    ]
-    facts = [
-        pl.format("rule {}", "reason"),
-        pl.format("status {}", "feedback_status"),
-        pl.format("similarity {}", similarity),
-        *(pl.format(f"size {place} {{}}", size) for place, size in enumerate(sizes)),
-        pl.format("asks {}", pl.col("next_message").str.contains("?", literal=True)),
-    ]
-    words = {
-        name: pl.col(column).fill_null("").str.to_lowercase().str.extract_all(_WORD).list.head(WORDS_OF_A_TEXT)
-        for name, column in (("m", "next_message"), ("r", "prev_response"))
-    }
-    pieces = [
-        pl.concat_list(facts),
-        words["m"].list.eval(pl.format("m {}", pl.element())),
-        words["m"].list.eval(pl.format("m2 {} {}", pl.element().shift(1).fill_null("^"), pl.element())),
-        words["r"].list.eval(pl.format("r {}", pl.element())),
-    ]
-    # Polars' own hash, seeded; its version is part of what a head is made from (G12)
-    return pairs.select(
-        pl.concat_list(pieces).list.eval((pl.element().hash(seed=7) % BUCKETS).cast(pl.Int32)).list.unique().list.sort()
-    ).to_series()
+def fold_of(conversation: str) -> int:
+    return int(hashlib.sha256(f"fold {conversation}".encode()).hexdigest(), 16) % FOLDS
 
 
-class Rows(NamedTuple):
-    """Features of several pairs, side by side."""
-
-    places: "np.ndarray"
-    starts: "np.ndarray"
-    sizes: "np.ndarray"
-
-
-def rows_of(found: pl.Series) -> Rows:
+def learnt(pairs: pl.DataFrame) -> Learnt:
+    """From labelled pairs. Columns: the detector's, what it says, `label`, `conversation`, and `is_chosen` of those that were
+    picked for what they teach: from them it learns, and is not judged by them."""
     import numpy as np  # noqa: PLC0415
 
-    sizes = found.list.len().to_numpy().astype(np.int64)
-    places = found.explode().to_numpy().astype(np.int64)
-    return Rows(places, np.cumsum(sizes) - sizes, sizes)
+    is_rejected = (pairs["label"] == "rejected").cast(pl.Float64).to_numpy()
+    counts = ~pairs["is_chosen"].to_numpy()
+    if min(is_rejected.sum(), (1 - is_rejected).sum()) < FEWEST_OF_A_CLASS:
+        return Learnt(False, "too_few_of_a_class")
+    if min(is_rejected[counts].sum(), (1 - is_rejected)[counts].sum()) < FEWEST_JUDGED:
+        return Learnt(False, "too_few_to_judge_by")
+    folds = np.array([fold_of(conversation) for conversation in pairs["conversation"]])
+    rows = features(pairs)
+    margin, heads = np.zeros(len(rows)), []
+    for fold in range(FOLDS):
+        inside = folds == fold
+        heads.append(
+            fitted(some_of(rows, ~inside), is_rejected[~inside]) if not inside.all() else Head(np.zeros(BUCKETS), 0.0)
+        )
+        margin[inside] = margins(some_of(rows, inside), heads[fold])
+    heads.append(fitted(rows, is_rejected))
+    chance = np.zeros(len(rows))
+    for fold in range(FOLDS + 1):  # what makes a fold's margins honest chances comes from the others
+        inside, others = folds == fold, (folds != fold) & counts
+        scale, shift = scaled(margin[others], is_rejected[others])
+        heads[fold] = Head(heads[fold].weights * scale, heads[fold].bias * scale + shift)
+        chance[inside] = _probability(scale * margin[inside] + shift)
+    said = pairs.filter(counts)
+    return _judged(said, chance[counts], is_rejected[counts], tuple(heads))
 
 
-def margins(rows: Rows, weights: "np.ndarray") -> "np.ndarray":
-    """Sums of weights over the features of each row, over the root of how many there are: long texts are no louder."""
+def _judged(said: pl.DataFrame, chance: "np.ndarray", is_rejected: "np.ndarray", heads: tuple[Head, ...]) -> Learnt:
+    """Whether the head is better than the rules alone, by labels it did not see."""
+    statuses, claims = said["feedback_status"].to_numpy(), said["feedback_confidence"].to_numpy()
+    may = said.select(_may_object()).to_series().to_numpy()
+    objects_from = objecting_from(chance[may], is_rejected[may])
+    verdicts = decided(said, chance, objects_from, 0.0)
+    found = (verdicts["reason"] == OBJECTS).to_numpy()
+    hits, n = int(is_rejected[found].sum()), int(found.sum())
+    low = wilson(hits / n, n)[0] if n else 0.0
+    held_out = said.with_columns(
+        verdicts["feedback_status"].alias("head_status"), verdicts["feedback_confidence"].alias("head_confidence")
+    )
+    new_statuses, new_claims = verdicts["feedback_status"].to_numpy(), verdicts["feedback_confidence"].to_numpy()
+    gain = f1(new_statuses == "rejected", is_rejected) - f1(statuses == "rejected", is_rejected)
+    is_honester = squared_error(new_statuses, new_claims, is_rejected) < squared_error(statuses, claims, is_rejected)
+    sure = (claims >= SURE_RULE) & (statuses != "neutral")
+    agree, asked = int(((statuses == "rejected") == (is_rejected == 1))[sure].sum()), int(sure.sum())
+    agreement = agree / asked if asked >= FEWEST_FOUND else 1.0
+    if asked >= FEWEST_FOUND and wilson(agreement, asked)[1] < LEAST_AGREEMENT:
+        state = "labels_contradict_sure_rules"
+    elif not is_honester or gain < (0 if agreement >= PLAIN_AGREEMENT else LEAST_GAIN):
+        state = "not_better_than_the_rules"
+    else:
+        state = "better_than_the_rules"
+    return Learnt(state == "better_than_the_rules", state, heads, objects_from, low, held_out)
+
+
+def fitted(rows: Rows, is_rejected: "np.ndarray") -> Head:
+    """By Nesterov's steps: look where the speed leads, then correct it."""
     import numpy as np  # noqa: PLC0415
 
-    if not len(rows.sizes):
-        return np.zeros(0)
-    return np.add.reduceat(weights[rows.places], rows.starts) / np.sqrt(rows.sizes)
-
-
-def fitted(rows: Rows, is_rejected: "np.ndarray") -> "np.ndarray":
-    """The weights; the last is the bias."""
-    import numpy as np  # noqa: PLC0415
-
-    weights, speed, bias, bias_speed = np.zeros(BUCKETS), np.zeros(BUCKETS), 0.0, 0.0
-    share = np.repeat(1 / np.sqrt(rows.sizes), rows.sizes)
-    n = len(is_rejected)
+    weights, bias = np.zeros(BUCKETS), 0.0
+    before, bias_before = weights, bias
+    sizes, n = np.diff(rows.starts), len(is_rejected)
+    slowing = (STEEPEST / PENALTY) ** 0.5
+    momentum = (slowing - 1) / (slowing + 1)
     for _ in range(STEPS):
-        # Nesterov: look where the speed leads, then correct it
-        ahead, bias_ahead = weights + 0.9 * speed, bias + 0.9 * bias_speed
-        off = _probability(margins(rows, ahead) + bias_ahead) - is_rejected
-        slope = np.bincount(rows.places, np.repeat(off, rows.sizes) * share, BUCKETS) / n + PENALTY * ahead / 4
-        speed, bias_speed = 0.9 * speed - 4 * RATE * slope, 0.9 * bias_speed - RATE * float(off.mean())
-        weights, bias = weights + speed, bias + bias_speed
-    return np.append(weights, bias)
+        ahead, bias_ahead = weights + momentum * (weights - before), bias + momentum * (bias - bias_before)
+        off = _probability(margins(rows, Head(ahead, bias_ahead))) - is_rejected
+        slope = np.bincount(rows.places, np.repeat(off, sizes) * rows.values, BUCKETS) / n + PENALTY * ahead
+        before, bias_before = weights, bias
+        weights, bias = ahead - slope / STEEPEST, bias_ahead - float(off.mean()) / STEEPEST
+    return Head(weights, bias)
+
+
+def some_of(rows: Rows, wanted: "np.ndarray") -> Rows:
+    """The rows where `wanted` is true."""
+    import numpy as np  # noqa: PLC0415
+
+    sizes = np.diff(rows.starts)
+    kept = np.repeat(wanted, sizes)
+    return Rows(rows.places[kept], rows.values[kept], np.concatenate([[0], np.cumsum(sizes[wanted])]))
+
+
+def margins(rows: Rows, head: Head) -> "np.ndarray":
+    """Every row has features, if only what the rules say of it."""
+    import numpy as np  # noqa: PLC0415
+
+    if not len(rows):
+        return np.zeros(0)
+    return np.add.reduceat(head.weights[rows.places] * rows.values, rows.starts[:-1]) + head.bias
 
 
 def _probability(margin: "np.ndarray") -> "np.ndarray":
     import numpy as np  # noqa: PLC0415
 
     return 1 / (1 + np.exp(-np.clip(margin, -30, 30)))
+
+
+def chances(rows: Rows, heads: tuple[Head, ...], folds: "np.ndarray") -> "np.ndarray":
+    """How likely each pair's response was rejected, by the head of its fold; the last of them is of no fold."""
+    import numpy as np  # noqa: PLC0415
+
+    found = np.zeros(len(rows))
+    for fold in np.unique(folds):
+        inside = folds == fold
+        found[inside] = _probability(margins(rows if inside.all() else some_of(rows, inside), heads[fold]))
+    return found
 
 
 def scaled(margin: "np.ndarray", is_rejected: "np.ndarray") -> tuple[float, float]:
@@ -141,122 +182,76 @@ def scaled(margin: "np.ndarray", is_rejected: "np.ndarray") -> tuple[float, floa
         p = _probability(scale * margin + shift)
         off, spread = p - is_rejected, np.maximum(p * (1 - p), 1e-6)
         # a little prior keeps both finite where labels are told apart without a mistake
-        slope = (float(off @ margin) + 1e-2 * (scale - 1), float(off.sum()) + 1e-2 * shift)
-        a, b, c = float(spread @ (margin * margin)) + 1e-2, float(spread @ margin), float(spread.sum()) + 1e-2
+        slope = (float((off * margin).sum()) + 1e-2 * (scale - 1), float(off.sum()) + 1e-2 * shift)
+        a, b, c = (float((spread * power).sum()) for power in (margin * margin, margin, np.ones(len(margin))))
+        a, c = a + 1e-2, c + 1e-2
         grid = a * c - b * b
         scale, shift = scale - (c * slope[0] - b * slope[1]) / grid, shift - (a * slope[1] - b * slope[0]) / grid
     return scale, shift
 
 
-def fit(rows: Rows, is_rejected: "np.ndarray", margin_held_out: "np.ndarray") -> Head:
-    """The head on all labels; what it makes of a margin comes from held-out ones."""
-    return Head(fitted(rows, is_rejected), *scaled(margin_held_out, is_rejected))
+def _may_object() -> pl.Expr:
+    """Where the rules do not reject already, nor surely accept."""
+    is_sure = (pl.col("feedback_status") == "accepted") & (pl.col("feedback_confidence") >= SURE_RULE)
+    return (pl.col("feedback_status") != "rejected") & ~is_sure
 
 
-def chances(head: Head, rows: Rows) -> "np.ndarray":
-    """How likely each pair's response was rejected."""
-    return _probability(head.scale * (margins(rows, head.weights[:-1]) + head.weights[-1]) + head.shift)
-
-
-def held_out_margins(found: pl.Series, is_rejected: "np.ndarray", folds: "np.ndarray") -> "np.ndarray":
-    """Of each pair the margin by the head that saw no pair of its fold."""
-    import numpy as np  # noqa: PLC0415
-
-    margin = np.zeros(len(folds))
-    for fold in range(FOLDS):
-        inside = folds == fold
-        if inside.any() and not inside.all():
-            weights = fitted(rows_of(found.filter(pl.Series(~inside))), is_rejected[~inside])
-            margin[inside] = margins(rows_of(found.filter(pl.Series(inside))), weights[:-1]) + weights[-1]
-    return margin
-
-
-def decided(pairs: pl.DataFrame, chance: "np.ndarray", threshold: float | None) -> pl.DataFrame:
-    """What the head makes of the rules' verdicts. Columns as the detector gives them."""
+def decided(pairs: pl.DataFrame, chance: "np.ndarray", objects_from: float | None, objects_low: float) -> pl.DataFrame:
+    """What the head makes of the rules' verdicts. Columns as the detector gives them, and `rejection_chance`."""
     p = pl.lit(pl.Series("chance", chance, dtype=pl.Float64)).round(6)
     status = pl.col("feedback_status")
-    finds = (status != "rejected") & (p >= (threshold if threshold is not None else 2.0))
-    takes_back = ((status == "rejected") & (p < DOUBT)) | ((status == "accepted") & (1 - p < DOUBT) & ~finds)
-    new = pl.when(finds).then(pl.lit("rejected")).when(takes_back).then(pl.lit("neutral")).otherwise(status)
+    finds = _may_object() & (p >= (objects_from if objects_from is not None else 2.0))
+    doubts = ~finds & (((status == "rejected") & (p < DOUBT)) | ((status == "accepted") & (1 - p < DOUBT)))
+    keeps = ~finds & ~doubts
+
+    def either(found: float | str | pl.Expr, doubted: float | str | pl.Expr | None, kept: str) -> pl.Expr:
+        as_value = (value if isinstance(value, pl.Expr) else pl.lit(value) for value in (found, doubted))
+        return pl.when(finds).then(next(as_value)).when(doubts).then(next(as_value)).otherwise(kept).alias(kept)
+
+    claim = pl.when(keeps & (status == "rejected")).then(p).when(keeps & (status == "accepted")).then(1 - p)
     return pairs.select(
-        new.alias("feedback_status"),
-        pl.when(finds | (new == "rejected"))
-        .then(p)
-        .when(new == "accepted")
-        .then(1 - p)
-        .otherwise("feedback_confidence")
-        .round(6)
-        .alias("feedback_confidence"),
-        pl.when(finds)
-        .then(pl.lit("explicit"))
-        .when(new == "rejected")
-        .then("correction_type")
-        .alias("correction_type"),
-        pl.when(finds)
-        .then(pl.lit("head:objects"))
-        .when(takes_back)
-        .then(pl.lit("head:doubts"))
-        .otherwise("reason")
-        .alias("reason"),
+        either("rejected", "neutral", "feedback_status"),
+        either(OBJECTION_CONFIDENCE, NEUTRAL_CONFIDENCE, "nominal_confidence"),
+        claim.otherwise(either(p, NEUTRAL_CONFIDENCE, "feedback_confidence")).round(6).alias("feedback_confidence"),
+        either(objects_low, 0.0, "confidence_low"),
+        either("explicit", None, "correction_type"),
+        either(OBJECTS, DOUBTS, "reason"),
+        p.alias("rejection_chance"),
     )
 
 
-def tried(
-    pairs: pl.DataFrame, found: pl.Series, is_rejected: "np.ndarray", folds: "np.ndarray"
-) -> tuple[Trial, "np.ndarray"]:
-    """Judge every labelled pair by the fold that did not see its conversation, and say whether the head is better."""
+def objecting_from(chance: "np.ndarray", is_rejected: "np.ndarray") -> float | None:
+    """The least chance from which enough pairs are found, and 0.80 of them are right."""
     import numpy as np  # noqa: PLC0415
 
-    margin = held_out_margins(found, is_rejected, folds)
-    chance = np.zeros(len(folds))
-    for fold in range(FOLDS):  # the scale of a fold comes from the others, too
-        inside = folds == fold
-        if inside.any():
-            scale, shift = scaled(margin[~inside], is_rejected[~inside])
-            chance[inside] = _probability(scale * margin[inside] + shift)
-    statuses = pairs["feedback_status"].to_numpy()
-    threshold = objecting_from(chance, is_rejected, statuses != "rejected")
-    verdicts = decided(pairs, chance, threshold)
-    before = scores(statuses, pairs["feedback_confidence"].to_numpy(), is_rejected)
-    after = scores(verdicts["feedback_status"].to_numpy(), verdicts["feedback_confidence"].to_numpy(), is_rejected)
-    sure = (pairs["feedback_confidence"].to_numpy() >= SURE_RULE) & (statuses != "neutral")
-    agrees = ((statuses == "rejected") == (is_rejected == 1))[sure]
-    if len(agrees) >= FEWEST_FOUND and agrees.mean() < LEAST_AGREEMENT:
-        used, reason = False, "labels_contradict_sure_rules"
-    elif after["rejected_f1"] < before["rejected_f1"] or after["cost"] >= before["cost"]:
-        used, reason = False, "not_better_than_the_rules"
-    else:
-        used, reason = True, "better_than_the_rules"
-    return Trial(verdicts, threshold, used, reason, before, after), margin
-
-
-def objecting_from(chance: "np.ndarray", is_rejected: "np.ndarray", may: "np.ndarray") -> float | None:
-    """The least chance from which enough pairs are found, of those the rules do not reject, and 0.80 of them are right."""
-    import numpy as np  # noqa: PLC0415
-
-    order = np.argsort(-chance[may], kind="stable")
-    sorted_chance, right = chance[may][order], np.cumsum(is_rejected[may][order])
+    order = np.argsort(-chance, kind="stable")
+    sorted_chance, right = chance[order], np.cumsum(is_rejected[order])
     best = None
     for n in range(FEWEST_FOUND, len(order) + 1):
-        share = right[n - 1] / n
         is_edge = n == len(order) or sorted_chance[n] < sorted_chance[n - 1]
-        if is_edge and share >= LEAST_PRECISION:
+        if is_edge and right[n - 1] / n >= LEAST_PRECISION:
             best = float(np.floor(sorted_chance[n - 1] * 1e6) / 1e6)
     return None if best is None else max(best, LEAST_CHANCE)
 
 
-def scores(statuses: "np.ndarray", confidence: "np.ndarray", is_rejected: "np.ndarray") -> dict[str, float]:
-    """Precision and recall of both classes, and the mean squared error of what was claimed (neutral claims an even chance)."""
+def f1(said: "np.ndarray", is_rejected: "np.ndarray") -> float:
+    both = int(said.sum() + is_rejected.sum())
+    return 2 * int((said & (is_rejected == 1)).sum()) / both if both else 0.0
+
+
+def squared_error(statuses: "np.ndarray", claims: "np.ndarray", is_rejected: "np.ndarray") -> float:
+    """Of what was claimed, on average; neutral claims an even chance."""
     import numpy as np  # noqa: PLC0415
 
-    found = {}
-    for status, truth in (("rejected", is_rejected == 1), ("accepted", is_rejected == 0)):
-        said = statuses == status
-        hits = int((said & truth).sum())
-        found[f"{status}_precision"] = hits / int(said.sum()) if said.any() else 0.0
-        found[f"{status}_recall"] = hits / int(truth.sum()) if truth.any() else 0.0
-        both = int(said.sum() + truth.sum())
-        found[f"{status}_f1"] = 2 * hits / both if both else 0.0
-    chance = np.where(statuses == "rejected", confidence, np.where(statuses == "accepted", 1 - confidence, 0.5))
-    found["cost"] = float(np.mean((chance - is_rejected) ** 2))
-    return found
+    claimed = np.where(statuses == "rejected", claims, np.where(statuses == "accepted", 1 - claims, 0.5))
+    return float(np.mean((claimed - is_rejected) ** 2))
+
+
+def calibration_error(statuses: "np.ndarray", claims: "np.ndarray", is_right: "np.ndarray") -> float:
+    """How far off the claims of what is called rejected or accepted are: tenths of confidence weigh by their rows."""
+    import numpy as np  # noqa: PLC0415
+
+    said = statuses != "neutral"
+    tenth = np.minimum((claims[said] * 10 + 1e-9).astype(int), 9)
+    off = np.abs(np.bincount(tenth, is_right[said], 10) - np.bincount(tenth, claims[said], 10)).sum()
+    return float(off) / max(int(said.sum()), 1)

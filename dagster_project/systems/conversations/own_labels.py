@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from dagster_project.systems.conversations import head
-
-BINS = 10
+from dagster_project.systems.conversations.head_features import features
 
 
 @dataclass(frozen=True)
@@ -51,33 +50,27 @@ def _parted(rows: pl.DataFrame, wanted: int) -> tuple[pl.DataFrame, pl.DataFrame
 
 
 def _given(learnt: pl.DataFrame, others: pl.DataFrame) -> OwnLabels:
-    truth, truth_of_others = ((rows["label"] == "rejected").cast(pl.Float64).to_numpy() for rows in (learnt, others))
-    statuses, claims = (others[name].to_numpy() for name in ("feedback_status", "feedback_confidence"))
-    rules = _figures(statuses, claims, truth_of_others)
-    rejected = int(truth.sum())
-    if min(rejected, learnt.height - rejected) < head.FEWEST_OF_A_CLASS:
-        return OwnLabels(learnt.height, rejected, False, "too_few_of_a_class", others.height, rules, rules)
-    folds = [int(order, 16) // 16 % head.FOLDS for order in learnt["order"]]
-    places = head.features(learnt)
-    trial, margin = head.tried(learnt, places, truth, pl.Series(folds).to_numpy())
-    with_head = rules
-    if trial.is_used:
-        fitted = head.fit(head.rows_of(places), truth, margin)
-        verdicts = head.decided(others, head.chances(fitted, head.rows_of(head.features(others))), trial.threshold)
-        statuses, claims = (verdicts[name].to_numpy() for name in ("feedback_status", "feedback_confidence"))
-        with_head = _figures(statuses, claims, truth_of_others)
-    return OwnLabels(learnt.height, rejected, trial.is_used, trial.reason, others.height, rules, with_head)
-
-
-def _figures(statuses, claims, is_rejected) -> dict[str, float]:
-    """Precision, recall and F1 of rejected, and the expected calibration error of what is called rejected or accepted."""
     import numpy as np  # noqa: PLC0415
 
-    said = statuses != "neutral"
-    right = ((statuses == "rejected") == (is_rejected == 1))[said]
-    bins = np.minimum((claims[said] * BINS).astype(int), BINS - 1)
-    off = sum(abs(right[bins == place].sum() - claims[said][bins == place].sum()) for place in range(BINS))
-    found = head.scores(statuses, claims, is_rejected)
-    return {name: round(found[f"rejected_{name}"], 4) for name in ("precision", "recall", "f1")} | {
-        "calibration_error": round(float(off) / max(int(said.sum()), 1), 4)
+    taught = head.learnt(learnt.with_columns(pl.col("dialog").alias("conversation"), pl.lit(False).alias("is_chosen")))
+    rejected = int((learnt["label"] == "rejected").sum())
+    rules = with_head = _figures(others)
+    if taught.is_used:
+        chance = head.chances(features(others), taught.heads, np.full(others.height, head.FOLDS))
+        verdicts = head.decided(others, chance, taught.objects_from, taught.objects_low)
+        with_head = _figures(verdicts.with_columns(others["label"]))
+    return OwnLabels(learnt.height, rejected, taught.is_used, taught.state, others.height, rules, with_head)
+
+
+def _figures(rows: pl.DataFrame) -> dict[str, float]:
+    """Precision, recall and F1 of rejected, and the expected calibration error of what is called rejected or accepted."""
+    said, truth = ((rows[name] == "rejected").to_numpy() for name in ("feedback_status", "label"))
+    hits = int((said & truth).sum())
+    claims = rows["feedback_confidence"].to_numpy()
+    found = {
+        "precision": hits / max(int(said.sum()), 1),
+        "recall": hits / max(int(truth.sum()), 1),
+        "f1": head.f1(said, truth),
+        "calibration_error": head.calibration_error(rows["feedback_status"].to_numpy(), claims, said == truth),
     }
+    return {name: round(value, 4) for name, value in found.items()}

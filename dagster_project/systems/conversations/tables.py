@@ -7,6 +7,7 @@ from dagster_project.systems.conversations.columns import (
     COLUMNS,
     CORRECTION_TYPE,
     DECIDING_RULE,
+    LABEL,
     LABEL_VERDICT,
     TURN_KIND,
 )
@@ -62,12 +63,35 @@ TABLES = by_name(
         empty_without=("core__turn_pairs", "core__example_feedback"),
     ),
     Table(
+        "core__turn_labels",
+        "One turn of whose answer somebody said explicitly what it was worth: what the detector's head is fitted on and judged by (C7, N).",
+        ("turn_key",),
+        "turn_key thread_id label_id label label_kind labelled_at is_chosen",
+        empty_without=("core__answer_refs", "core__label_verdicts"),
+        own={"label": LABEL},
+    ),
+    Table(
+        "core__detector_head",
+        "One head over the detector's rules, by the fold of conversations it did not see; none where none is in use (C7).",
+        ("fold",),
+        "fold bias weights objects_from? objects_low",
+    ),
+    Table(
+        "core__head_verdicts",
+        "One turn of which the next message says something, and what the head makes of the rules' verdict (C7).",
+        ("turn_key",),
+        """turn_key next_turn_key feedback_status feedback_confidence nominal_confidence confidence_low correction_type? reason
+        rejection_chance event_date""",
+        is_by_day=True,
+        own={"correction_type": CORRECTION_TYPE, "reason": DECIDING_RULE},
+    ),
+    Table(
         "core__turns",
         "One turn before as_of: what the next message says of it, its scores, whether a planner may reuse it (C1-C5).",
         ("turn_key",),
         """turn_key user_id? turn_number turn_id session_id? thread_id occurred_at event_date feedback_status
         feedback_confidence nominal_confidence confidence_low correction_type? detected_in_turn? detected_at? user_said?
-        planner_note? similarity? reason
+        planner_note? similarity? reason rejection_chance?
         source_status? source_confidence? source_correction_type? is_disputed? satisfaction_score? ranking_score is_reusable
         consecutive_rejections validation_outcome? quality_score? intent? strategy_summary? prompt_key? query_source? response_source?
         source_file""",
@@ -126,5 +150,14 @@ TABLES = by_name(
         """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
         mean_confidence calibration_error""",
         empty_without=("core__turns",),
+    ),
+    Table(
+        "metric__detector_head",
+        "How well rules or head do on labels of one kind they did not see, what the head is fitted on, and whether it is in use (C7).",
+        ("judge", "label"),
+        """judge label is_in_use state label_count rejected_label_count accepted_label_count neutral_label_count rating_count
+        reaction_count verdict_count first_labelled_at? last_labelled_at? objects_from? held_out_count precision? precision_low?
+        precision_high? recall? recall_low? recall_high? f1? f1_low? f1_high? calibration_error? squared_error?""",
+        own={"label": LABEL},
     ),
 )

@@ -17,8 +17,8 @@ from dagster_project.lake import parquet
 from dagster_project.lake.lake import Lake
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.conversations.kept_texts import texts_of
 from dagster_project.systems.conversations.reference_targets import best_targets
-from dagster_project.systems.conversations.source import DATED
 from dagster_project.systems.conversations.tables import TABLES
 from dagster_project.systems.conversations.turn_pairs import SESSION_GAP
 
@@ -84,7 +84,7 @@ def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.Da
         & (pl.col("occurred_at") >= pl.lit(times).min() - REACH)
         & (pl.col("occurred_at") <= pl.lit(times).max())
     )
-    texts = _texts(run.lake, near)
+    texts = texts_of(run.lake, near["turn_key"], near["event_date"].unique().sort())
     told = near.join(texts, on="turn_key")
     messages = references.select("turn_key").join(told, on="turn_key")
     model = load_model(run.config.similarity_model)
@@ -107,16 +107,3 @@ def _found(run: MillRun, references: pl.DataFrame, turns: pl.DataFrame) -> pl.Da
         )
     ]
     return pl.concat(found).rename({"reference_key": "message_turn_key"}).sort("message_turn_key", "rank")
-
-
-def _texts(lake: Lake, turns: pl.DataFrame) -> pl.DataFrame:
-    """Queries and responses of turns, from the raw tables of their days."""
-    days = [f"event_date={day}" for day in turns["event_date"].unique().sort().to_list()]
-    wanted = turns.select("turn_key").lazy()
-    rows = [
-        parquet.scan(files).select("turn_key", "query", "response")
-        for table in DATED
-        if (files := lake.files(table, days))
-    ]
-    found = pl.concat([scan.join(wanted, on="turn_key", how="semi").collect() for scan in rows])
-    return found.unique("turn_key", keep="first", maintain_order=True)
