@@ -27,7 +27,7 @@ TOKENS = (
     Token(
         "words between bars: ChatML, Llama 3, Phi, GPT, Command R, Granite, harmony",
         ("<|",),
-        r"<\|/?[A-Za-z][A-Za-z0-9_.-]{2,40}\|>",
+        r"<\|/?[A-Za-z][A-Za-z0-9_.▁-]{2,40}\|>",
         "Hi<|im_end|>\n<|im_start|>assistant",
         "xs |> List.map f, and f <| x |> g, and a<|b|>c",
     ),
@@ -41,9 +41,9 @@ TOKENS = (
     Token(
         "turns in brackets: Llama 2, Mistral",
         ("INST]", "SYSTEM_PROMPT]", "TOOL_CALLS]", "TOOL_RESULTS]", "AVAILABLE_TOOLS]"),
-        r"(?:^|[^\w\])])\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]",
-        "[INST] Hi [/INST] Hello",
-        "opcode = memory[INST] & 0xff",
+        r"\[/?(?:INST|SYSTEM_PROMPT|TOOL_CALLS|TOOL_RESULTS|AVAILABLE_TOOLS)\]",
+        "Hi[/INST] Hello",
+        "opcode = memory[FIRST_INST] & 0xff",
     ),
     Token(
         "system prompts of Llama 2",
@@ -53,9 +53,10 @@ TOKENS = (
         "cat <<SYS > file",
     ),
     Token(
-        "turns and ends of texts in angle brackets: Gemma, Command R, GLM",
-        ("_of_turn>", "<bos>", "<eos>", "_TOKEN>", "<sop>", "[gMASK]"),
-        r"<(?:start_of_turn|end_of_turn|bos|eos|BOS_TOKEN|EOS_TOKEN|sop)>|\[gMASK\]",
+        "turns and ends of texts in angle brackets: Gemma, Command R, GLM, Idefics, StarCoder",
+        ("_of_turn>", "_of_utterance>", "<bos>", "<eos>", "<pad>", "<unk>", "_TOKEN>", "<sop>", "<fim_", "[gMASK]"),
+        r"<(?:start_of_turn|end_of_turn|end_of_utterance|bos|eos|pad|unk|BOS_TOKEN|EOS_TOKEN|sop|fim_(?:prefix|middle|suffix|pad))>"
+        r"|\[gMASK\]",
         "<start_of_turn>user\nHi<end_of_turn>",
         "<type_of_turn>, <API_TOKEN> and <boss> are to be filled in.",
     ),
@@ -86,11 +87,12 @@ _LITERALS = [literal for token in TOKENS for literal in token.literals]
 STRUCK_THROUGH = r"<s>[^\s<>](?:[^<>\n]*[^\s<>])?</s>"
 WHOLE_TEXT = r"\A\s*<s>[^<>]*</s>\s*\z"
 
-# A role marker an answer may begin with. In plain writing only with a capital: `user: root` begins a file of settings.
+# A role marker an answer may begin with. In plain writing mostly with a capital: `user: root` begins a file of settings.
 _WORDS = "Human|User|Assistant|AI Assistant|AI|System|Bot|Chatbot|SAM|ChatGPT|GPT|GPT-4|Claude"
 _ANY_WORDS = f"(?i:{_WORDS})"
 ROLE_MARKERS = (
-    rf"\A\s*(?:{_WORDS}|{_WORDS.upper()}):",
+    rf"\A\s*(?:{_WORDS}|{_WORDS.upper()}|human|assistant) ?[:：]",
+    rf"\A\s*(?:<{_ANY_WORDS}>[:：]|(?i:assistant)[ \t]*\n)",
     rf"\A\s*(?:[*_]{{1,2}}{_ANY_WORDS}(?::[*_]{{1,2}}|[*_]{{1,2}}:)|\[{_ANY_WORDS}\](?::|[ \t]*\n))",
     rf"\A\s*#{{1,6}} (?:(?i:{_WORDS}|Response|Instruction)[ \t]*:|{_ANY_WORDS}[ \t]*\n)",
 )

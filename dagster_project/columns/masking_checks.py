@@ -8,6 +8,8 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
+from dagster_project.columns.masking_kinds import LETTER
+
 CARD_DIGITS = 19
 IBAN_SIGNS = 34
 LEAST_DISTINCT_SIGNS = 8
@@ -170,7 +172,8 @@ _VERSION_WORD = (
     r"[\"'\s:=(.>]{0,5}$|§ ?$|[~^]$|[<>~!]=[ \"']?$|[A-Za-z0-9_\])]==[\"']?$"
 )
 _PRODUCT = (
-    r"(?i-u:(?-u:\b)(?:oracle|windows|macos|os x|ios|android|java|jdk|python|django|chrome|firefox|safari|linux|kernel|ubuntu|office|server"
+    r"(?i-u:(?-u:\b)(?:oracle|windows|macos|os x|ios|android|java|jdk|python|django|chrome|firefox|safari|linux|kernel|ubuntu|office"
+    r"|(?:sql|exchange|media|application) server"
     r"|acrobat|flash|node|npm|pip|nuget|gem|maven|(?:upgrad|updat|downgrad|bump|migrat|install)[a-z]*))[^\n]{0,30}$"
 )
 _ADDRESS_WORD = (
@@ -186,8 +189,8 @@ def is_ipv4(found: pl.DataFrame) -> pl.Series:
     found = found.with_columns(
         octets.list.get(0).alias("first"), octets.list.get(1).alias("second"), octets.list.max().alias("most")
     )
-    glued = _BEFORE.str.contains(r"(?:[\p{L}\p{N}_.]|[\p{L}_]-|[\p{L}\p{N}]/)$") | _AFTER.str.contains(
-        r"^(?:[\p{L}_]|\.[\p{L}\p{N}]|-[0-9]*\p{L})"
+    glued = _BEFORE.str.contains(rf"(?:[{LETTER}\p{{N}}_.]|[{LETTER}_]-|[{LETTER}\p{{N}}]/)$") | _AFTER.str.contains(
+        rf"^(?:[{LETTER}_]|\.[{LETTER}\p{{N}}]|-[0-9]*{LETTER})"
     )
     is_network = _ITEM.str.ends_with(".0") & _AFTER.str.contains(r"^/[12]?[0-9](?-u:\b)")
     nobodys = _ITEM.str.contains(

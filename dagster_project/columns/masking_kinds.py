@@ -13,6 +13,9 @@ KINDS: tuple[str, ...] = (
     "phone",
     "ip_address",
 )
+# Scripts that put no space between words: a letter of theirs beside an item is another word.
+SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+LETTER = rf"[\p{{L}}--[{SPACELESS}]]"  # one that makes what it touches part of a word
 B = r"(?-u:\b)"  # a word boundary that only knows ASCII: the Unicode one is slow on texts with an accent in them
 
 

@@ -1,6 +1,6 @@
 """Patterns of personal data: card numbers and IBANs (checked digits), e-mail addresses, phone numbers, IP addresses (T8)."""
 
-from dagster_project.columns.masking_kinds import B, Pattern
+from dagster_project.columns.masking_kinds import LETTER, B, Pattern
 
 # So many digits with nothing but what stands in numbers between them: everything a phone or card number can be.
 _DIGITS_GATE = (r"[0-9](?:[ ().,/\u{a0}\u{2009}\u{202f}\u{2010}-\u{2013}-]{0,3}[0-9]){6}",)
@@ -66,19 +66,16 @@ _DOMAINS = "|".join(
     [*_OTHERS.split(), *_COUNTRIES.split(), "xn--[a-z0-9-]+", r"(?:com|edu|gov|net|org)\.py", r"\u{440}\u{444}"]
 )
 _LETTER = r"\p{L}\p{N}"
-# Of scripts that put no space between words: such a letter beside an item is another word.
-_SPACELESS = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}"
-_L = rf"[\p{{L}}--[{_SPACELESS}]]"
-_LOCAL = rf"{_L}\p{{N}}"
+_LOCAL = rf"{LETTER}\p{{N}}"
 
 # Before and after a number that is more than this number: ids, floats, amounts, versions, longer numbers.
-_NOT_AFTER = rf"[{_L}\p{{N}}_.+/#$€£%@-]$"
-_NOT_BEFORE = rf"^(?:[{_L}\p{{N}}_%°]|[.:/+=-][0-9]| ?[€$£])"
+_NOT_AFTER = rf"[{_LOCAL}_.+/#$€£%@-]$"
+_NOT_BEFORE = rf"^(?:[{_LOCAL}_%°]|[.:/+=-][0-9]| ?[€$£])"
 _END = rf"(?:[ ,]{{0,2}}(?i-u:x|ext\.?|extension) ?[0-9]{{1,6}}{B}|{B})"  # with an extension or without
 _PHONE_WORD = (
     r"(?:(?i:phone|telefono|teléfono|téléphone|telefon|telephone|mobile|mobil|cell ?phone|whatsapp|hotline|handynummer)"
     rf"|{B}(?i-u:tel|cell|fax|sms|handy|(?:my|our|his|her|their|your|contact|direct|home|work|office) (?:cell |mobile )?number)"
-    r"|电话|手机|联系方式|電話|携帯|전화|휴대폰|телефон|_(?i-u:tel|cell|fax))"
+    r"|wa\.me/|电话|手机|联系方式|電話|携帯|전화|휴대폰|телефон|_(?i-u:tel|cell|fax))"
     r"[^0-9\p{L}\n<+(]{0,8}(?:号码|号|是|番号|は|(?i-u:number|num|no|nr|is|at|on|me|home|work|to)[^0-9\p{L}\n<+(]{0,5}){0,3}"
     rf"|{B}(?i-u:call|text|dial|ring|reach|contact|message|phone)(?i-u: (?:me|us|him|her|them|back|directly|now|my \w+)){{0,3}}"
     r"(?i-u: (?:at|on|under)):? "
@@ -106,8 +103,8 @@ PERSONAL = (
             "user_4111111111111111",
             "1609459200000",
         ),
-        not_after=r"(?:[\p{L}\p{N}_.+]|[0-9A-Fa-f]-|[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4})* ?|[0-9] )$",
-        not_before=r"^(?:[\p{L}\p{N}_]|[.-][0-9])",
+        not_after=rf"(?:[{_LOCAL}_.+]|[0-9A-Fa-f]-|[A-Z]{{2}}[0-9]{{2}}(?: ?[A-Z0-9]{{4}})* ?|[0-9] )$",
+        not_before=rf"^(?:[{_LOCAL}_]|[.-][0-9])",
         check="has_luhn_digit",
     ),
     Pattern(
@@ -122,15 +119,15 @@ PERSONAL = (
             "fr1420041010050500013m02606",
         ),
         ("DE88 3704 0044 0532 0130 00", "GB29NWBK6016133192681", "XGB29NWBK60161331926819"),
-        not_after=r"[\p{L}\p{N}_]$",
-        not_before=r"^[\p{L}\p{N}_]",
+        not_after=rf"[{_LOCAL}_]$",
+        not_before=rf"^[{_LOCAL}_]",
         check="has_mod97_digits",
     ),
     Pattern(
         "email",
         "e-mail addresses with a top-level domain that is one",
-        (r"@[^\s@]*\.", rf"[{_LETTER}_%+-]@(?:[{_LETTER}-]+\.)+[\p{{L}}x]"),
-        rf"[{_LOCAL}_+](?:[{_LOCAL}._%+-]*[{_LOCAL}_%+-])?@(?:[{_LETTER}](?:[{_LETTER}-]*[{_LETTER}])?\.)+(?i:{_DOMAINS}){B}",
+        (r"(?:@|%40)[^\s@]*\.", rf"[{_LETTER}_%+-](?:@|%40)(?:[{_LETTER}-]+\.)+[\p{{L}}x]"),
+        rf"[{_LOCAL}_+](?:[{_LOCAL}._%+-]*[{_LOCAL}_%+-])?(?:@|%40)(?:[{_LETTER}](?:[{_LETTER}-]*[{_LETTER}])?\.)+(?i:{_DOMAINS})_*{B}",
         (
             "jane.doe+news@example.com",
             "Write to j_o@mail.uni-köln.de.",
@@ -138,6 +135,9 @@ PERSONAL = (
             "mailto:x@y.museum",
             "jürgen@müller.de",
             "发邮件到jane@example.com谢谢",
+            "?email=jane%40example.com&x=1",
+            "scp a.txt jane@example.com:/tmp",
+            "_jane@example.com_",
         ),
         (
             "git@github.com:org/repository.git",
@@ -149,8 +149,8 @@ PERSONAL = (
             "https://name:password@host.com",
             "ssh://git@github.com/org/repository",
         ),
-        not_after=rf"(?:[@{_L}\p{{N}}]|://[^\s/]*)$",
-        not_before=rf"^(?:[(@]|:[\w.~-]*/|-?[{_L}\p{{N}}_])",
+        not_after=rf"(?:[@{_LOCAL}]|://[^\s/]*)$",
+        not_before=rf"^(?:[(@]|:[\w.~-]+/|-?_*[{_LOCAL}])",
     ),
     Pattern(
         "phone",
@@ -158,7 +158,7 @@ PERSONAL = (
         _DIGITS_GATE,
         rf"\+1{_D}?\(?[0-9]{{3}}\)?{_D}{{0,2}}[0-9]{{3}}{_D}?[0-9]{{4}}{_END}|\+[1-9][0-9]{{8,14}}{B}"
         rf"|\+[1-9][0-9]{{0,3}}(?:(?:{_S}|/){{0,2}}(?:\([0-9]{{1,5}}\)|[0-9])){{6,13}}{_END}"
-        rf"|\+[1-9][0-9]{{0,2}}(?:\.[0-9]{{1,4}}){{2,6}}{B}",
+        rf"|\+[1-9][0-9]{{0,2}}(?:\.[0-9]{{1,4}}){{2,6}}{B}|\(\+[1-9][0-9]{{0,2}}\)(?:{_S}{{0,2}}(?:\([0-9]{{1,5}}\)|[0-9])){{6,12}}{_END}",
         (
             "+1 (415) 555-0132",
             "+14155550132",
@@ -166,9 +166,10 @@ PERSONAL = (
             "+49 (0)30 901820",
             "+33-6-12-34-56-78",
             "tel:+81-3-1234-5678",
+            "(+44) 20 7946 0958",
         ),
         ("1.5e+1234567890", "+0200", "x+1234567890", "+1 234", "+12.5 1000000.5"),
-        not_after=r"[\p{L}\p{N}_)\]+.]$",
+        not_after=rf"[{_LOCAL}_)\]+.]$",
         not_before=_NOT_BEFORE,
         check="is_phone",
     ),
@@ -270,10 +271,11 @@ PERSONAL = (
             "Tel. 612 345 678",
             "call me at 5550132",
             "my number is 98765 43210",
+            "https://wa.me/14155550132",
         ),
         ("mobile 2024-01-02 10:00", "phone 0.12345678", "called 4155550132", "order number 4155550132", "tel 12:34"),
         not_after=r"[0-9][.]$|<PHONE(?:_[0-9]+)?>[^0-9\p{L}]*$",  # not behind our own placeholder
-        not_before=r"^(?:[\p{L}\p{N}_%]|[.:/-][0-9])",
+        not_before=rf"^(?:[{_LOCAL}_%]|[.:/-][0-9])",
         check="is_phone",
     ),
     Pattern(
@@ -327,8 +329,8 @@ PERSONAL = (
             "abcd::beef",
             "dead::beef1",
         ),
-        not_after=r"(?:[\p{L}\p{N}_:.]|[\p{L}\p{N}_\])]\[)$",
-        not_before=r"^(?:[\p{L}\p{N}_]|::?[\p{L}_])",
+        not_after=rf"(?:[{_LOCAL}_.]|::|(?:^|[^{_LOCAL}_])[0-9A-Fa-f]{{1,4}}:|[{_LOCAL}_\])]\[)$",
+        not_before=rf"^(?:[{_LOCAL}_]|::?[{_LOCAL}_])",
         check="is_ipv6",
     ),
 )

@@ -29,21 +29,38 @@ class Affirmation(NamedTuple):
 AFFIRMED = (
     Affirmation(
         r"(?i)\A[\s*_#>]*(?:yes[,.!] )?(?:your|sam['’]s|the|that|this) (?:previous |earlier |original )?"
-        r"(?:answer|response|attempt|reply|solution) (?:is|was|looks) "
-        r"(?:already |entirely |completely |perfectly |quite |factually )?(?:correct|right|accurate|fine|good)[.!]",
+        r"(?:answer|response|attempt|reply|solution|explanation|reasoning|calculation) (?:is|was|looks) "
+        r"(?:already |entirely |completely |perfectly |quite |factually )?(?:correct|right|accurate|fine|good)"
+        r"(?:[.!:;]|,? and (?:complete|clear|accurate|correct|concise|thorough)\b|,? (?:but|if|though) (?:brief|short|terse|incomplete)\b)",
         "Your answer is correct. To add some background: ...",
         "Your answer is right about the date, but not about the place.",
     ),
     Affirmation(
         r"(?i)\A[\s*_#>]*(?:yes[,.!] )?(?:that['’]s|that is|this is|you['’]re|you are|you were|sam is|sam was) (?:already |entirely "
-        r"|completely |perfectly |quite |exactly |absolutely )?(?:correct|right|accurate)[.!]",
+        r"|completely |perfectly |quite |exactly |absolutely )?(?:correct|right|accurate)[.!:;]",
         "That's right. The mitochondrion makes ATP.",
         "That's right only for integers.",
     ),
     Affirmation(
-        r"(?i)\A[\s*_#>]*(?:correct|exactly|exactly right|well done|good answer|quite right)[.!]",
+        r"(?i)\A[\s*_#>]*(?:yes[,.!] )?(?:you|sam)(?:['’]ve| have| has)? (?:got|had|nailed) (?:it|this|that|everything)"
+        r"(?: (?:all |exactly |completely )?(?:right|correct))?[.!:;]",
+        "You got it right. The capital is Ottawa.",
+        "You got it right about the date, but not about the place.",
+    ),
+    Affirmation(
+        r"(?i)\A[\s*_#>]*(?:correct|exactly|exactly right|well done|(?:good|great|excellent|perfect) (?:answer|job|work)|quite right"
+        r"|spot on|perfect)[.!]",
         "Correct! One could also say why.",
         "Correct the second line as follows.",
+    ),
+    Affirmation(
+        r"(?i)\A[\s*_#>]*(?:yes, [^.!?\n]{1,80} (?:is|was) (?:correct|right)[.!]|i (?:fully |completely |entirely )?agree with (?:your|this"
+        r"|that)"
+        r" (?:answer|response|attempt|explanation)[.!:;]|nothing is wrong with|there(?:['’]s| is) (?:nothing wrong|no (?:error|mistake))"
+        r" (?:with|in)"
+        r"|no (?:corrections?|changes?) (?:is |are )?(?:needed|necessary|required)[.!:;])",
+        "There is no error in your answer.",
+        "No change is possible after the deadline.",
     ),
 )
 # What an answer quotes is not what it says.

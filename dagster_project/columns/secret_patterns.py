@@ -29,23 +29,30 @@ _OF_A_SECRET = (
     r"|account[_ .-]?key|master[_ .-]?key|shared[_ .-]?key|secret|token|credentials?)"
 )
 _SUFFIX = r"(?:[_-][A-Za-z0-9]+){0,2}"
-_OF_A_PASSWORD = r"(?i:passwords?|passwd|passphrase|passcode|passwort|contraseña|mot de passe|pwd)"
-_OR_PASS = rf"(?:{_OF_A_PASSWORD}{_SUFFIX}|(?:{B}|_)(?:pass|PASS|Pass))"
+_FOREIGN = (
+    r"contraseña|mot de passe|senha|wachtwoord|hasło|lösenord|пароль"  # words for it that no English one begins like
+)
+_OF_A_PASSWORD = rf"(?i:passwords?|passwd|passphrase|passcode|passwort|{_FOREIGN}|pwd)"
+_OR_PASS = rf"(?:{_OF_A_PASSWORD}{_SUFFIX}|(?:{B}|_)(?:pass|PASS|Pass)|{B}(?:pw|PW))"
 _TYPE = r"(?: ?: ?[A-Za-z]+(?:\[[A-Za-z]+\])?)?"
 _SIGNS = r"[\\\"'`*\])]{0,8}"
-_IS = rf"{_SIGNS}{_TYPE}[ \t]*(?:=>|:=|==?|:|>){_SIGNS}[ \t]*"
+_IS = rf"{_SIGNS}{_TYPE}[ \t]*(?:[=-]>|→|:=|==?|[:：]|>|[|]){_SIGNS}[ \t]*"
 _IS_SAID = r"(?:[ \t]+(?:is|was|to|are)[ \t]*:?|[ \t]+)[ \t]*"
 _QUOTE = r"(?:[a-zA-Z]?\\{0,3}[\"'`])"
 _QUOTED = rf"[^\s\"'`<>{_NOBODYS}]{{5,}}[^\s\"'`<>\\{_NOBODYS}]"
 _BARE = rf"[^\s\"'`<>,;&|(){{}}\[\]\\{_NOBODYS}]{{5,}}[^\s\"'`<>,;&|(){{}}\[\]\\.:{_NOBODYS}]"
+# `&` ends a value in an address of the web, where a name and `=` follow it; elsewhere it is a sign of a password.
+_AND_SIGN = rf"[^\s\"'`<>,;&=|(){{}}\[\]\\{_NOBODYS}]"
+_WITH_AND = rf"(?:{_AND_SIGN}{{1,40}}&){{1,4}}{_AND_SIGN}{{0,40}}[^\s\"'`<>,;&=|(){{}}\[\]\\.:{_NOBODYS}]"
 # A name is written in small letters, in capitals or with a capital at its start: that is all the first of the two looks for.
 _NAME_GATE = (
-    r"key|Key|KEY|secret|Secret|SECRET|token|Token|TOKEN|redential|REDENTIAL|pass|Pass|PASS|pwd|Pwd|PWD|contrase|mot de"
+    r"key|Key|KEY|secret|Secret|SECRET|token|Token|TOKEN|redential|REDENTIAL|pass|Pass|PASS|pwd|Pwd|PWD|contrase|mot de|senha"
+    r"|Senha|achtwoord|hasł|Hasł|ösenord|ароль|pw:|pw=|PW:|PW="
 )
 _VALUE_GATE = (
     _NAME_GATE,
-    r"(?:(?i-u:key|secret|token|credentials?|pass(?:word|words|wd|phrase|code|wort|e)?|pwd)|contraseña)(?:[_-][A-Za-z0-9]+){0,2}"
-    rf"(?:{_SIGNS}{_TYPE}[ \t]*[=:>]|[ \t]+(?:is|was|to|are)[ \t]|[ \t]+[A-Za-z0-9/+_-]{{12}}|[ \t]+[\\`\"']"
+    rf"(?:(?i-u:key|secret|token|credentials?|pass(?:word|words|wd|phrase|code|wort|e)?|pwd?)|(?i:{_FOREIGN}))(?:[_-][A-Za-z0-9]+){{0,2}}"
+    rf"(?:{_SIGNS}{_TYPE}[ \t]*[=:>|：→]|[ \t]*[(-]|[ \t]+(?:is|was|to|are)[ \t]|[ \t]+[A-Za-z0-9/+_-]{{12}}|[ \t]+[\\`\"']"
     rf"|{_QUOTE}[ \t]*,[ \t]*{_QUOTE}|[ \t]+[^\s\"'`<>]*[0-9!-])",
 )
 _AND = r"\\{0,3}[\"'`][ \t]*,[ \t]*"  # between two arguments: `setItem("token", "...")`
@@ -54,13 +61,22 @@ _GIVEN = rf"(?:--?[A-Za-z0-9-]*|(?i-u:set|setx|setenv|export|env|arg)[ \t]+[A-Za
 _NOT_A_NAME = rf"<(?:{'|'.join(map(placeholder, KINDS))})(?:_[0-9]+)?>[\\\"'` \t]*$"
 _OF_THE_PUBLIC = rf"(?i-u:public[ _-]?key[ _-]?token)[\"' =:>]*$|{_NOT_A_NAME}"
 _COMMAND_GATE = (
-    r"mysql|maria|mongo|sshpass|sqlcmd|docker login|redis-cli|ldap|curl|wget|https? |identified|IDENTIFIED",
-    r"[ \t]-[pPaw]|-u|--user|--auth|(?i-u:identified)",
+    r"mysql|maria|mongo|sshpass|sqlcmd|docker login|redis-cli|ldap|unzip|openssl|7z |curl|wget|https? |identified|IDENTIFIED",
+    r"[ \t]-[pPawk]|-u|--user|--auth|(?i-u:identified)",
 )
-_COMMANDS = rf"{B}(?:mysql[a-z]*|mariadb[a-z-]*|mongo[a-z]*|sshpass|sqlcmd|docker login|redis-cli|ldap[a-z]+)"
+_COMMANDS = (
+    rf"{B}(?:mysql[a-z]*|mariadb[a-z-]*|mongo[a-z]*|sshpass|sqlcmd|docker login|redis-cli|ldap[a-z]+|unzip|openssl|7z)"
+)
 _OF_A_REQUEST = rf"{B}(?:curl|wget|https?)[ \t](?:[^\n|;]{{0,200}}?[ \t])?(?:-u|--user|-a|--auth)[ \t=]+{_QUOTE}?[^\s:\"'`]{{1,64}}:"
 _IDENTIFIED = r"(?i-u:identified(?: with [a-z0-9_]+)? by (?:password )?)"
-_BEARER_GATE = (r"(?i-u:bearer|basic|token|apikey)[ \t]+[A-Za-z0-9._~+/=-]{16}",)
+_BEARER_GATE = (
+    r"(?i-u:bearer|basic|token|apikey):?[ \t]*(?:[\"'`][ \t]*[+.,][ \t]*[\"'`]|[ \t])[A-Za-z0-9._~+/=-]{16}",
+)
+_COOKIE_GATE = (r"ookie:|OOKIE:",)
+_SIGNED_GATE = (r"[?&]sig=",)
+_AUTH_GATE = (r"auth[ \t]*=?[ \t]*\(|Auth\(",)
+_FAR_NAMES = r"密码|密碼|口令|パスワード|비밀번호|암호"
+_FAR_GATE = (_FAR_NAMES,)
 
 SECRETS = (
     Pattern(
@@ -159,13 +175,38 @@ SECRETS = (
         "access_token",
         "what is sent to authorise a request",
         _BEARER_GATE,
-        r"(?P<lead>(?i-u:bearer|authorization[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}(?:basic|token|apikey))[ \t]+)"
+        r"(?P<lead>(?i-u:bearer|authorization[\"'\\]{0,2}[ \t]*[:=][ \t]*[\"'\\]{0,2}(?:basic|token|apikey)):?[ \t]*"
+        r"(?:[\"'`][ \t]*[+.,][ \t]*[\"'`]|[ \t]))"
         r"(?P<item>[A-Za-z0-9._~+/-]{16,}={0,2})",
         (
             "Authorization: Bearer 8kLm2Vw9~Rt4Yb7Np1Hc6",
             'headers = {"Authorization": "Basic YWRtaW46Z~nVsbHlTM2NyZXQh"}',
+            "{'Authorization': 'Bearer ' + '8kLm2Vw9~Rt4Yb7Np1Hc6'}",
+            "bearer: 8kLm2Vw9~Rt4Yb7Np1Hc6",
         ),
         ("Authorization: Bearer authentication-required", "Bearer your-access-token-1234"),
+        check="is_secret",
+    ),
+    Pattern(
+        "access_token",
+        "what a cookie holds",
+        _COOKIE_GATE,
+        r"(?P<lead>(?i-u:cookie):[^\n]{0,400}?=)(?P<item>[A-Za-z0-9._~+/%-]{20,}={0,2})",
+        ("Cookie: sessionid=9f8e7d6c5b4a~8kLm2Vw9Rt4Y", "Set-Cookie: auth=8kLm2Vw9Rt4Y~b7Np1Hc6Js3; Path=/"),
+        (
+            "Cookie: theme=dark; lang=en",
+            "Set-Cookie: next=https://example.com/a/b1",
+            "cookie: name=your-session-cookie-1",
+        ),
+        check="is_secret",
+    ),
+    Pattern(
+        "access_token",
+        "the signature of an address that is shared",
+        _SIGNED_GATE,
+        r"(?P<lead>[?&]sig=)(?P<item>[A-Za-z0-9%+/-]{30,}={0,2})",
+        ("https://shop.blob.core.windows.net/a?sv=2022&sig=8kLm2Vw9Rt4Y~b7Np1Hc6Js3Gd5Fa0TeZs8Kd7%3D",),
+        ("?sig=short1", "?sig=your-signature-in-forty-characters-here1"),
         check="is_secret",
     ),
     Pattern(
@@ -218,9 +259,11 @@ SECRETS = (
         "access_token",
         "a password in quotes",
         _VALUE_GATE,
-        rf"(?P<lead>(?:{_OR_PASS}(?:{_IS}|{_AND})|{_OF_A_PASSWORD}{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
+        rf"(?P<lead>(?:{_OR_PASS}(?:{_IS}|{_AND}|\()|{_OF_A_PASSWORD}{_IS_SAID}){_QUOTE})(?P<item>{_QUOTED})",
         (
             'setProperty("password", "Tr0ub4~dor")',
+            '.password("Tr0ub4~dor")',
+            "Passwort: 'Tr0ub4~dor'",
             'password="hunt~er22"',
             "DB_PASS: 'Tr0ub4~dor&3'",
             '\\"password\\": \\"P@ssw~0rd!\\"',
@@ -232,10 +275,29 @@ SECRETS = (
     ),
     Pattern(
         "access_token",
+        "a password without quotes, with & in it",
+        _VALUE_GATE,
+        rf"(?P<lead>{_OR_PASS}{_IS}|{_OF_A_PASSWORD}[ \t]+(?:is|was)[ \t]*:?[ \t]*)(?P<item>{_WITH_AND})",
+        ("PGPASSWORD=kQ8s&L~m2Vx9 psql", "<password>fMZ8&25~MDvrE9</password>", "my password is PMQ8&VU~HxCcA9."),
+        ("?password=password2&next=1", "password=a&&b", "passwd & group2"),
+        not_after=_NOT_A_NAME,
+        not_before=r"^[=(\[{]",
+        check="is_bare_password",
+    ),
+    Pattern(
+        "access_token",
         "a password without quotes",
         _VALUE_GATE,
-        rf"(?P<lead>{_OR_PASS}{_IS}|{_OF_A_PASSWORD}[ \t]+(?:is|was)[ \t]*:?[ \t]*)(?P<item>{_BARE})",
-        ("DB_PASSWORD=Tr0ub4~dor", "Password: hunt~er22", "my password is S3cr~etPass!"),
+        rf"(?P<lead>{_OR_PASS}{_IS}|(?:{_OF_A_PASSWORD}|(?i-u:my|the|your) pass)[ \t]+(?:is|was)[ \t]*:?[ \t]*)(?P<item>{_BARE})",
+        (
+            "DB_PASSWORD=Tr0ub4~dor",
+            "Password: hunt~er22",
+            "my password is S3cr~etPass!",
+            "wifi pw: hunt~er22",
+            "| Password | Tr0ub4~dor |",
+            "пароль: Tr0ub4~dor",
+            "my pass is Tr0ub4~dor",
+        ),
         ("password=getpass1()", "password = password2", "password: str = field2", "The password is base64-encoded."),
         not_after=_NOT_A_NAME,
         not_before=r"^[(\[{]",
@@ -245,8 +307,8 @@ SECRETS = (
         "access_token",
         "a password behind the word alone, as nobody would write a word",
         _VALUE_GATE,
-        rf"(?P<lead>{_OF_A_PASSWORD}[ \t]+)(?P<item>{_BARE})",
-        ("login admin / password kQ8s~Lm2Vx9", "user sa password Tr0ub4~dor!"),
+        rf"(?P<lead>{_OF_A_PASSWORD}[ \t]+\(?)(?P<item>{_BARE})",
+        ("login admin / password kQ8s~Lm2Vx9", "user sa password Tr0ub4~dor!", "the password (Tr0ub4~dor!) is old"),
         ("password reset2024", "password PBKDF2-SHA256", "the password field_2 is"),
         not_after=_NOT_A_NAME,
         not_before=r"^[(\[{]",
@@ -254,14 +316,33 @@ SECRETS = (
     ),
     Pattern(
         "access_token",
+        "a password beside its name in Chinese, Japanese or Korean",
+        _FAR_GATE,
+        rf"(?P<lead>(?:{_FAR_NAMES})[ \t]*(?:是|为|為|は|는|은|：|:|=)[ \t]*{_QUOTE}?)(?P<item>[!-~--[\s\"'`<>,;&|(){{}}\[\]\\]]{{6,}})",
+        ("密码是Tr0ub4~dor，谢谢", "パスワードはTr0ub4~dorです", "비밀번호: Tr0ub4~dor"),
+        ("密码是password", "密码：********", "パスワードは8文字以上です"),
+        check="is_bare_password",
+    ),
+    Pattern(
+        "access_token",
+        "a password behind the name of its user",
+        _AUTH_GATE,
+        rf"(?P<lead>(?i-u:auth)[ \t]*=?[ \t]*\([ \t]*{_QUOTE}[^\"'`\n]{{1,64}}[\"'`][ \t]*,[ \t]*{_QUOTE})(?P<item>{_QUOTED})",
+        ("requests.get(url, auth=('admin', 'Tr0ub4~dor'))", 'HTTPBasicAuth("admin", "Tr0ub4~dor")'),
+        ("auth=('user', 'password')", "auth=(user, token2)"),
+        check="is_password",
+    ),
+    Pattern(
+        "access_token",
         "a password on a command line",
         _COMMAND_GATE,
-        rf"(?P<lead>(?:{_COMMANDS}[ \t][^\n|;]{{0,120}}?-[pPaw][ \t]*|{_OF_A_REQUEST}|{_IDENTIFIED}){_QUOTE}?)"
-        rf"(?P<item>{_BARE})",
+        rf"(?P<lead>(?:{_COMMANDS}[ \t][^\n|;]{{0,120}}?-[pPawk][ \t]*|{_OF_A_REQUEST}|{_IDENTIFIED}){_QUOTE}?)"
+        rf"(?P<item>{_WITH_AND}|{_BARE})",
         (
             "curl -s -u admin:Tr0ub4~dor https://example.com",
             "mysql -u root -pTr0ub4~dor app",
             "sshpass -p 'Tr0ub4~dor' ssh a@b",
+            "curl -u 'admin:REWl&iO~B1L2z9' https://example.com",
             "CREATE USER app IDENTIFIED BY 'Tr0ub4~dor'",
         ),
         (

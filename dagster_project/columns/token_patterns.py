@@ -16,7 +16,7 @@ _RARE = (
 )
 _YOUNGER = (
     r"fo1_|ntn_|secret_|ops_eyJ|EAA|jina_|pul-|pat-|vercel_|tfp_|rnd_|phc_|phx_|AQ\.Ab|nfp_|HRKU-|CFPAT-|LTAI|AKID|lsv2_|sgp_"
-    r"|\.atlasv1\.|xkeysib-",
+    r"|\.atlasv1\.|xkeysib-|1//0|-us[0-9]",
 )
 _HEX = (r"(?:SK|AC|key-)[0-9a-f]{32}",)
 
@@ -246,6 +246,14 @@ _TOKENS = (
         r"[A-Za-z0-9]{14}\.atlasv1\.[A-Za-z0-9_-]{60,70}",
         f"8kLm2Vw9Rt4Yb7.atlasv1.~{'8kLm2Vw9Rt4Yb7Np1Hc6Js3Gd5Fa0TeZ' * 2}",
         "name.atlasv1.name",
+    ),
+    ("Google, to refresh", _YOUNGER, r"1//0[A-Za-z0-9_-]{40,}", f"1//0~{'8kLm2Vw9Rt4Yb7Np' * 3}", "1//0"),
+    (
+        "Mailchimp",
+        _YOUNGER,
+        r"[0-9a-f]{32}-us[0-9]{1,2}",
+        f"0a1b~2c3d{'4e5f6071' * 3}-us12",
+        "0a1b2c3d-us12",
     ),
     (
         "Brevo",

@@ -50,7 +50,7 @@ _VERDICT = (
     r"(?:wrong|incorrect|inaccurate|incomplete|correct|right|accurate|outdated|out of date|misleading|vague|unclear|confusing"
     r"|flawed|false|untrue|good|fine|close|short|long|brief|general|generic|on the right track|off|missing|lacking|confused"
     r"|contradictory|insufficient|invalid|imprecise|superficial|unsafe|dangerous|buggy|verbose|wordy|problematic|mistaken"
-    r"|a good (?:start|attempt|try)|not (?:true|wrong|bad)|based on)"
+    r"|a good (?:start|attempt|try)|not (?:true|wrong|bad|complete)|based on|complete|sound|solid|thorough|literal|weak|almost there)"
 )
 _FAULT = r"(?:errors?|mistakes?|problems?|issues?|flaws?|bugs?|inaccurac(?:y|ies)|omissions?|misunderstandings?|gaps?)"
 # What one says of an answer that is there to be judged.
@@ -67,7 +67,11 @@ _JUDGED = (
     r"|gets the|only covers?|only covered|covered|skips|skipped|forgets|forgot|falls short|fell short|treat(?:s|ed)|used"
     r"|could be improved|goes wrong|went wrong)(?-u:\b)"
     r"| (?:should|could|would|ought to) (?:also )?have(?-u:\b)"
-    rf"| (?:incorrectly|wrongly|mistakenly|erroneously|falsely) [a-z]+)"
+    r"| (?:lists?|listed|names?|named|gives?|gave|mentions?|mentioned|covers?|explains?|explained|describes?|described) only(?-u:\b)"
+    r"| (?:has|had|gets|got|captures) the (?:right|correct|wrong|main|basic) (?:idea|answer|approach|method|concept|formula)s?(?-u:\b)"
+    r"| (?:would|could) be (?:stronger|better|clearer|more|improved)(?-u:\b)"
+    r"| (?:covers|captures|touches) (?:the|most|all|only|some)(?-u:\b)"
+    rf"| (?:incorrectly|wrongly|mistakenly|erroneously|falsely|correctly|rightly) [a-z]+)"
 )
 _SAID = r"(?:said|wrote|stated|claimed|mentioned|suggested|recommended|answered|told me|explained|asserted|argued|gave|proposed)"
 _MISSED_PART = (
@@ -113,6 +117,20 @@ PATTERNS = (
     ),
     Pattern(
         "yours",
+        rf"{_SENTENCE}you (?:correctly|rightly|accurately) (?:note|state|said|identif|point|mention|explain|name|describe|recogni|list"
+        r"|calculate|define|answer|claim)[a-z]*(?-u:\b)"
+        rf"|{_SENTENCE}you(?:['’]ve| have)? (?:mixed up|confused|conflated|swapped|misread|misunderstood|miscounted|misstated"
+        r"|miscalculated)(?-u:\b)"
+        rf"|{_SENTENCE}you(?:['’]ve| have)(?: got)? the (?:right|correct|wrong) (?:idea|formula|answer|approach|method|concept"
+        r"|intuition|steps?|numbers?)(?-u:\b)"
+        rf"|{_B}(?:see|understand) why you (?:said|thought|chose|answered|wrote)(?-u:\b)"
+        rf"|{_SENTENCE}you were (?:nearly|almost|so|very) (?:there|close|right)(?-u:\b)",
+        "says what the reader knew and did not",
+        "You've got the right formula, but for another triangle.",
+        "You have the right to remain silent.",
+    ),
+    Pattern(
+        "yours",
         rf"{_B}you (?:have )?(?:incorrectly|wrongly|mistakenly|erroneously|falsely) [a-z]+|{_SENTENCE}you (?:stated|claimed"
         rf"|asserted) (?:that )?(?:the|a|an|it|they|there|this|that|all|most|[a-z]+ (?:is|are|was|were|has|have|can))(?-u:\b)",
         "repeats the reader's claim to deny it",
@@ -143,7 +161,8 @@ PATTERNS = (
     Pattern(
         "yours",
         rf"{_B}you should (?:also |instead )?have (?:said|mentioned|explained|answered|written|pointed out|noted|stated|included"
-        r"|clarified|responded|replied|told|suggested|recommended|listed|emphasi[sz]ed)(?-u:\b)",
+        r"|clarified|responded|replied|told|suggested|recommended|listed|emphasi[sz]ed|used|chosen|applied|divided|multiplied|converted"
+        r"|checked|cited|defined|named|started with)(?-u:\b)",
         "tells the reader what to have said",
         "You should have said that it must not be taken with alcohol.",
         "You should have received a letter by now.",
@@ -171,7 +190,7 @@ PATTERNS = (
     ),
     Pattern(
         "earlier",
-        rf"{_OPEN}{_THE_EARLIER}{_JUDGED}",
+        rf"{_OPEN}{_THE_EARLIER}{_JUDGED}|{_SENTENCE}(?:that|this) (?:answer|response|reply){_JUDGED}",
         "judges an earlier answer",
         "The previous response missed the most important point.",
         "The previous section explains how to install it.",
@@ -180,7 +199,11 @@ PATTERNS = (
         "earlier",
         rf"{_B}(?:{_FAULT} (?:in|with|of)|unlike|compared (?:to|with)|improves? (?:on|upon)|improvement (?:on|over)|better than"
         rf"|instead of|in contrast to|correct|fix|revise|as (?:stated|said|mentioned) in|wrong (?:with|in)|contrary to"
-        rf"|(?:version|correction) of) {_THE_EARLIER}|{_B}than the one (?:given|provided|above|before)(?-u:\b)",
+        rf"|(?:version|correction) of) {_THE_EARLIER}|{_B}than the one (?:given|provided|above|before)(?-u:\b)"
+        rf"|{_B}(?:answer|response|reply) is (?:better|clearer|shorter|longer|more [a-z]+) than the {_EARLIER} one(?-u:\b)"
+        rf"|{_B}in (?:the|your|my) (?:previous|earlier|prior|above) {_ANSWER}(?-u:\b)"
+        rf"|{_B}{_FAULT} (?:in|with|of) (?:the|this|that) (?:attempt|answer|response|reply)(?: (?:is|was|above)(?-u:\b)|[,.:;]|$)"
+        rf"|{_OPEN}{_THE_EARLIER} should (?:be|read|say|also|mention|include)(?-u:\b)",
         "compares itself with an earlier answer",
         "Unlike the previous answer, this one takes leap years into account.",
         "Unlike the previous model, this one has two cameras.",
@@ -227,7 +250,8 @@ PATTERNS = (
     ),
     Pattern(
         "unnamed",
-        rf"{_START}(?:close|almost|not quite|nearly|not exactly)(?:[.!]|, but (?:you|your|the|that|it|there|not quite|no)(?-u:\b)"
+        rf"{_START}(?:wrong|incorrect|(?:not|almost|nearly|partly|partially|mostly) (?:correct|right|true|accurate|there))(?:[.!:;,]|—|–)"
+        rf"|{_START}(?:close|almost|not quite|nearly|not exactly)(?:[.!]|, but (?:you|your|the|that|it|there|not quite|no)(?-u:\b)"
         r"|—|, almost)"
         rf"|{_START}(?:a )?(?:good|nice|great|decent|solid|valiant) (?:start|try|attempt|effort|guess)(?:[.!]|,? but(?-u:\b)|—)",
         "begins with a word of praise or doubt for an attempt",

@@ -12,13 +12,13 @@ EVERY = """
 <<SYS>> <</SYS>> <s> </s> <|endoftext|> <|user|> <|assistant|> <|system|> <|end|> <start_of_turn> <end_of_turn> <|channel|>
 <|message|> <|START_OF_TURN_TOKEN|> <|END_OF_TURN_TOKEN|> <|CHATBOT_TOKEN|> <BOS_TOKEN> <｜begin▁of▁sentence｜> <｜User｜>
 <｜end▁of▁sentence｜> <|im_sep|> <|fim_prefix|> <|start_of_role|> <|return|> <|pad|> <bos> <eos> [gMASK] <extra_id_0> <reserved_102>
-[SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CALLS] [AVAILABLE_TOOLS]
+[SYSTEM_PROMPT] [/SYSTEM_PROMPT] [TOOL_CALLS] [AVAILABLE_TOOLS] <end_of_utterance> <|end▁of▁sentence|> <pad> <unk> <fim_middle>
 """.split()
 
 
 @pytest.mark.parametrize("token", EVERY)
 def test_every_token_anywhere(token: str) -> None:
-    texts = [token, f"Hi{' ' * token.startswith('[')}{token}there", f"```\nx {token}\n```", f"Was ist `{token}`?"]
+    texts = [token, f"Hi{token}there", f"```\nx {token}\n```", f"Was ist `{token}`?"]
     assert has_control_tokens(pl.Series(texts)).to_list() == [True] * 4
 
 
@@ -44,7 +44,8 @@ def test_every_record_finds_its_example_and_nothing_finds_its_counter_example(to
         ("<strong>a</strong> <span>b</span>", False),
         ("if (a <| b |> c)", False),
         ("<|x|>", False),
-        ("array[INST]", False),
+        ("array[INST]", True),  # a tokenizer takes it for one, too
+        ("the end[/INST]", True),
         ("### Response:\nyes", False),
         ("### Instruction: a\nb", False),
         ("Use\n### Human: a\n### Assistant: b", True),
@@ -60,6 +61,11 @@ def test_what_is_one(text: str | None, found: bool) -> None:
     [
         ("Human: hi", True),
         ("HUMAN: hi", True),
+        ("human: hi", True),
+        ("Assistant：hi", True),
+        ("Human : hi", True),
+        ("<assistant>: hi", True),
+        ("assistant\nhi", True),
         (" \nUser: hi", True),
         ("Assistant:\nhi", True),
         ("AI: hi", True),
