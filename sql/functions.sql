@@ -44,6 +44,9 @@ wide_share(1000000000000 * n::decimal(38, 0), round(rate * 1e12)::decimal(38, 0)
 -- The quantile of the normal distribution behind every 95 % interval.
 create macro z() as 1.959963984540054;
 
+-- N: a correction, a preference and a flag are negative; a rating is what it says.
+create macro feedback_polarity(sentiment) as coalesce(sentiment, 'negative');
+
 -- Wilson's interval of a share p of m.
 create macro wilson_low(p, m) as
 (p + z() * z() / nullif(2 * m, 0) - z() * sqrt(p * (1 - p) / nullif(m, 0) + z() * z() / nullif(4 * m * m, 0)))

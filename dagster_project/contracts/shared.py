@@ -58,6 +58,7 @@ ALL = (
         "One candidate that does not leave because of the votes of others: outvoted, or in conflict (F13).",
         ("id",),
         "id reason duplicate_of?",
+        is_of_release=True,
     ),
     Table(
         "metric__satisfaction_daily",

@@ -18,10 +18,10 @@ def claims_of(table: str) -> dict[str, Claim]:
 
 
 def make_sql_table(run: MillRun, table: str) -> list[Made]:
-    """A train__ table has a partition per release; a run that makes none leaves it as it is (T5)."""
+    """A train__ table has a partition per release; a run that makes none leaves it, and what only releases look at, as it is (T5)."""
     if TABLES[table].is_view:
         return [_made_view(run, table)]
-    if table.startswith("train__") and not run.makes_release:
+    if (table.startswith("train__") or TABLES[table].is_of_release) and not run.makes_release:
         return [Made(table, is_current=True, outcomes=_outcomes(run, table, is_current=True))]
     lake = run.lake
     partition = f"release_date={run.release_date}" if table.startswith("train__") else ""

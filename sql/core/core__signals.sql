@@ -42,7 +42,7 @@ signals as (
         session_id,
         user_id,
         occurred_at,
-        coalesce(sentiment, 'negative') as polarity,
+        feedback_polarity(sentiment) as polarity,
         true as is_explicit,
         1.0::double as confidence,
         quality_weight as weight

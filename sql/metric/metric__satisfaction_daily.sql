@@ -1,17 +1,29 @@
 -- One day of one system's signals, and an overall line by fixed shares, never by volume (N).
 -- grain: event_date, system
--- inputs: core__signals
+-- inputs: core__signals, core__feedback_counts
 -- params: satisfaction_shares
 
-with systems as (
-    select
-        (occurred_at at time zone 'UTC')::date as event_date,
-        system,
-        count(*) as signal_count,
-        count(*) filter (where polarity = 'positive') as positive_count,
-        count(*) filter (where polarity = 'negative') as negative_count,
-        count(*) filter (where polarity = 'neutral') as neutral_count
+-- active feedback, every row of which is a signal, is counted already: its signals would all be made for it (0.9 s a million rows)
+with counted as (
+    select (occurred_at at time zone 'UTC')::date as event_date, system, polarity, 1 as signal_count
     from core__signals
+    where system <> 'feedback'
+
+    union all
+
+    select event_date, 'feedback' as system, feedback_polarity(sentiment) as polarity, feedback_count as signal_count
+    from core__feedback_counts
+),
+
+systems as (
+    select
+        event_date,
+        system,
+        sum(signal_count)::bigint as signal_count,
+        coalesce(sum(signal_count) filter (where polarity = 'positive'), 0)::bigint as positive_count,
+        coalesce(sum(signal_count) filter (where polarity = 'negative'), 0)::bigint as negative_count,
+        coalesce(sum(signal_count) filter (where polarity = 'neutral'), 0)::bigint as neutral_count
+    from counted
     group by event_date, system
 ),
 

@@ -413,14 +413,18 @@ def test_satisfaction(tmp_path: Path) -> None:
     def signal(number: int, system: str, polarity: str) -> Row:
         return {"signal_id": str(number), "system": system, "polarity": polarity, "occurred_at": STARTED, "weight": 1.0}
 
-    rows = [signal(n, "feedback", "positive" if n < 90 else "negative") for n in range(100)]
-    rows += [
+    def feedback(kind: str, sentiment: str | None, count: int) -> Row:
+        return {"event_date": STARTED.date(), "effective_type": kind, "sentiment": sentiment, "feedback_count": count}
+
+    rows = [
         signal(200, "sessions", "negative"),
         signal(201, "sessions", "neutral"),
         signal(202, "sessions", "positive"),
     ]
-    rows += [signal(203, "sessions", "negative")]
-    found = run_sql(tmp_path, "metric__satisfaction_daily", {"core__signals": rows})
+    rows += [signal(203, "sessions", "negative"), signal(1, "feedback", "negative")]  # which is among the counted ones
+    counts = [feedback("rating", "positive", 90), feedback("rating", "negative", 7), feedback("correction", None, 3)]
+    inputs = {"core__signals": rows, "core__feedback_counts": counts}
+    found = run_sql(tmp_path, "metric__satisfaction_daily", inputs)
     shown = found.select("system", "signal_count", "satisfaction_rate", "decided_rate", "fixed_share")
     assert shown.rows() == [
         ("feedback", 100, 0.9, 0.9, 0.25),
@@ -428,7 +432,7 @@ def test_satisfaction(tmp_path: Path) -> None:
         ("sessions", 4, 0.25, 0.333333, 0.25),
     ]
     shares = '{"feedback": 1.0}'
-    found = run_sql(tmp_path, "metric__satisfaction_daily", {"core__signals": rows}, satisfaction_shares=shares)
+    found = run_sql(tmp_path, "metric__satisfaction_daily", inputs, satisfaction_shares=shares)
     assert found.filter(pl.col("system") == "overall")["satisfaction_rate"].to_list() == [0.9]
 
 

@@ -160,6 +160,7 @@ TABLES = by_name(
         "One explicit pair: how many people say so, and how many say the opposite (F13).",
         ("thread_key", "side_a", "side_b"),
         "thread_key side_a side_b votes_for votes_against",
+        is_of_release=True,
     ),
     Table(
         "metric__feedback_daily",
