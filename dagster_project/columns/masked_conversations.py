@@ -6,11 +6,24 @@ from collections.abc import Iterable, Sequence
 import polars as pl
 
 from dagster_project.columns.context_turns import parsed
-from dagster_project.columns.masking import masked
+from dagster_project.columns.masking import masked, may_hold
 from dagster_project.columns.masking_kinds import KINDS
 
 BETWEEN = "\x00"  # of turns; no text has it (G5)
 IS_JSON = r"\A\s*[\[{]"
+
+
+def may_be_masked(rows: pl.DataFrame, texts: Sequence[str]) -> pl.Series:
+    """Whether a row has to be looked at at all: never false where `masked_for_people` shows one of these texts otherwise."""
+    together = pl.concat([rows[name].alias("text") for name in texts], rechunk=False)
+    suspects = may_hold(together) | _has_escapes(together)
+    places = (suspects.arg_true() % max(1, rows.height)).unique()
+    return pl.repeat(False, rows.height, dtype=pl.Boolean, eager=True).scatter(places, True)
+
+
+def _has_escapes(texts: pl.Series) -> pl.Series:
+    """A conversation in JSON whose texts are not what they look like."""
+    return (texts.str.contains("\\", literal=True) & texts.str.contains(IS_JSON)).fill_null(False)
 
 
 def masked_for_people(
@@ -20,8 +33,7 @@ def masked_for_people(
     else that holds none stays as it is."""
     places, turns, plain = {}, {}, rows
     for name in texts:
-        has_escapes = rows[name].str.contains(IS_JSON) & rows[name].str.contains("\\", literal=True)
-        places[name] = has_escapes.fill_null(False).arg_true()
+        places[name] = _has_escapes(rows[name]).arg_true()
         if len(places[name]):
             told = rows[name].gather(places[name])
             turns[name] = turns_of_json(told)

@@ -38,3 +38,5 @@ def _whole_gate(gate: tuple[str, ...]) -> tuple[str, ...]:
 ROUNDS = _rounds()
 # The whole gate of each gate the patterns have.
 GATES = {gate: _whole_gate(gate) for gate in dict.fromkeys(pattern.gate for pattern in PATTERNS)}
+# What every text with an item has: the last pattern of some gate, which fewest other texts have.
+ANY_GATE = "|".join(f"(?:{gate[-1]})" for gate in GATES)

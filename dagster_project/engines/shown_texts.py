@@ -13,7 +13,8 @@ from pathlib import Path
 import polars as pl
 import pyarrow.parquet as pq
 
-from dagster_project.columns.masked_conversations import masked_for_people
+from dagster_project.columns.masked_conversations import masked_for_people, may_be_masked
+from dagster_project.columns.own_memory import of_its_own
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.layout import FileLayout
 from dagster_project.engines.kept_days import grouped
@@ -24,7 +25,7 @@ from dagster_project.lake.lake import PART, Lake
 TABLE = "warehouse__masked"  # a partition for each table of the lake that has any
 MASKED_ALREADY = "train__"  # what leaves was masked as a record
 PLACE = {"in_file": pl.String, "in_place": pl.Int64}
-SEARCHED_TOGETHER = 20_000  # rows: a search costs 0.1 s whatever the rows, 5 s where 90 days go one by one
+TOGETHER = 20_000  # rows: what costs the same whatever the rows would take seconds where 90 days went one by one
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,11 @@ def _keep_table(lake: Lake, table: str, columns: list[str], masks: Masks, worker
         return
     stale = [name.removeprefix(key) for name, told in wanted.items() if known.get(name) != told]
     old = {*stale, *(name.removeprefix(key) for name in known.keys() - wanted.keys())}
-    work = partial(_found, lake, table, columns, masks)
-    files = grouped(stale, lambda name: lake.partitions(table)[name].rows, SEARCHED_TOGETHER)
-    found = [pl.DataFrame(schema=_schema(columns)), *in_order(work, files, workers)]
+    files = grouped(stale, lambda name: lake.partitions(table)[name].rows, TOGETHER)
+    suspects = in_order(partial(_suspects, lake, table, columns), files, workers)
+    # few rows may have an item: those of many files are searched together
+    together = grouped(suspects, lambda rows: rows.height, TOGETHER)
+    found = [pl.DataFrame(schema=_schema(columns)), *in_order(partial(_found, columns, masks), together, workers)]
     if held and known:
         kept = parquet.read(lake.path(TABLE, f"of={table}"))
         found.append(kept.select(*_schema(columns)).filter(~pl.col("in_file").is_in(sorted(old))))
@@ -88,17 +91,23 @@ def _schema(columns: Iterable[str]) -> pl.Schema:
     return pl.Schema({**PLACE, **dict.fromkeys(columns, pl.String)})
 
 
-def _found(lake: Lake, table: str, columns: list[str], masks: Masks, partitions: Sequence[str]) -> pl.DataFrame:
-    """The rows of some files that have an item; a text that has none is null."""
-    found = [pl.DataFrame(schema=_schema(columns))]
+def _suspects(lake: Lake, table: str, columns: list[str], partitions: Sequence[str]) -> pl.DataFrame:
+    """The rows of some files that may have an item."""
     pieces = (piece for partition in partitions for piece in _pieces(lake, table, columns, partition))
-    for group in grouped(pieces, lambda piece: piece.height, SEARCHED_TOGETHER):
+    found = [pl.DataFrame(schema=_schema(columns))]
+    for group in grouped(pieces, lambda piece: piece.height, TOGETHER):
         rows = pl.concat(group)
-        shown = masked_for_people(rows.select(columns), columns, masks.kinds, masks.allow)
-        is_other = [pl.when(shown[name].ne_missing(rows[name])).then(shown[name]).alias(name) for name in columns]
-        told = rows.select(*PLACE).with_columns(*is_other)
-        found.append(told.filter(pl.any_horizontal(pl.col(columns).is_not_null())))
+        found.append(of_its_own(rows.filter(may_be_masked(rows, columns))))
     return pl.concat(found)
+
+
+def _found(columns: list[str], masks: Masks, suspects: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """Those of the rows that have an item; a text that has none is null."""
+    rows = pl.concat(suspects)
+    shown = masked_for_people(rows.select(columns), columns, masks.kinds, masks.allow)
+    is_other = [pl.when(shown[name].ne_missing(rows[name])).then(shown[name]).alias(name) for name in columns]
+    told = rows.select(*PLACE).with_columns(*is_other)
+    return of_its_own(told.filter(pl.any_horizontal(pl.col(columns).is_not_null())))
 
 
 def _pieces(lake: Lake, table: str, columns: list[str], partition: str) -> Iterator[pl.DataFrame]:

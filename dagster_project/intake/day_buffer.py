@@ -11,6 +11,8 @@ from pathlib import Path
 
 import polars as pl
 
+from dagster_project.columns.own_memory import of_its_own
+
 MEMORY_BUDGET_BYTES = 96 * 2**20
 # A group is checked at once, which costs 40 ms whatever its rows, and every worker holds one.
 GROUP_ROWS, GROUP_BYTES = 50_000, 30 * 2**20
@@ -57,7 +59,8 @@ class DayBuffer:
         if rows.is_empty():
             return
         for part in [rows] if rows["event_date"].n_unique() == 1 else rows.partition_by("event_date"):
-            day_rows = part if part.height >= rows.height // 2 else _compact(part)
+            # a few rows that wait for a late day would else keep the texts of their whole batch alive
+            day_rows = part if part.height >= rows.height // 2 else of_its_own(part)
             day = day_rows["event_date"][0]
             self._waiting.setdefault(day, []).append(day_rows)
             size = int(day_rows.estimated_size())
@@ -108,10 +111,3 @@ class DayBuffer:
         self._waiting[day] = []
         self._waiting_bytes[day] = 0
         parts.append(path)
-
-
-def _compact(rows: pl.DataFrame) -> pl.DataFrame:
-    """A copy of its own: a few rows that wait for a late day would else keep the texts of their whole batch alive."""
-    copied = pl.from_arrow(rows.to_arrow())
-    assert isinstance(copied, pl.DataFrame)
-    return copied

@@ -14,6 +14,7 @@ from pathlib import Path
 import polars as pl
 import pyarrow as pa
 
+from dagster_project.columns.own_memory import of_its_own
 from dagster_project.contracts.source_table import TableSpec
 from dagster_project.engines.stored_tables import WrittenFile, fit, writer
 from dagster_project.engines.workers import in_order
@@ -89,19 +90,12 @@ def _judged(table: DatedTable, rows: pl.DataFrame, number: int, path: Path) -> P
     )
     with pa.OSFile(str(path), "wb") as file, pa.ipc.new_file(file, (told := kept.to_arrow()).schema) as run:
         run.write_table(told, max_chunksize=RUN_BATCH_ROWS)
-    return Piece(path, _of_its_own(narrow), _of_its_own(refused.select(_told_of_refused(spec))))
+    return Piece(path, of_its_own(narrow), of_its_own(refused.select(_told_of_refused(spec))))
 
 
 def _told_of_refused(spec: TableSpec) -> list[str]:
     """All that is needed of a refused row: the source still has the rest."""
     return list(dict.fromkeys((spec.key, "source_rowid", "source_file", "event_date", "reasons")))
-
-
-def _of_its_own(rows: pl.DataFrame) -> pl.DataFrame:
-    """A copy that does not keep the texts of its piece alive."""
-    copied = pl.from_arrow(rows.to_arrow())
-    assert isinstance(copied, pl.DataFrame)
-    return copied
 
 
 def _write(

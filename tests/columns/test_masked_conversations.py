@@ -4,8 +4,10 @@ import json
 
 import polars as pl
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dagster_project.columns.masked_conversations import masked_for_people
+from dagster_project.columns.masked_conversations import masked_for_people, may_be_masked
 
 PHONE = "\\u002B49 170 1234567"
 TURN = '{"role": "user", "content": "%s"}'
@@ -30,3 +32,31 @@ def test_an_escape_hides_no_item(escaped: str) -> None:
 )
 def test_what_holds_none_stays_as_it_is(text: str | None) -> None:
     assert shown(text) == text
+
+
+TEXTS = [
+    None,
+    "",
+    "hello",
+    "a@b.org",
+    "the key of the house",
+    f"[{TURN % PHONE}]",
+    f"[{TURN % 'nothing'}]",
+    "call +1 415 555 0132",
+]
+
+
+@given(st.lists(st.tuples(st.sampled_from(TEXTS), st.sampled_from(TEXTS)), max_size=12))
+def test_no_row_is_left_out_that_is_shown_otherwise(rows: list[tuple[str | None, str | None]]) -> None:
+    """So only those that may be are searched, whatever stands in the other texts and in the other rows."""
+    given_rows = pl.DataFrame(rows, schema={"question": pl.String, "context": pl.String}, orient="row")
+    chosen = may_be_masked(given_rows, given_rows.columns)
+    shown_rows = masked_for_people(given_rows, given_rows.columns)
+    assert shown_rows.filter(~chosen).equals(given_rows.filter(~chosen))
+    assert shown_rows.filter(chosen).equals(masked_for_people(given_rows.filter(chosen), given_rows.columns))
+    assert chosen.len() == given_rows.height
+
+
+def test_plain_rows_are_not_searched() -> None:
+    rows = pl.DataFrame({"question": ["hello", "a@b.org", None], "context": ["the key", None, f"[{TURN % PHONE}]"]})
+    assert may_be_masked(rows, rows.columns).to_list() == [False, True, True]

@@ -60,13 +60,13 @@ def test_texts_are_seen_masked_and_kept_as_they_are(tmp_path: Path) -> None:
 
 def test_only_what_changed_is_searched_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     lake, searched = Lake(tmp_path), []
-    real = shown_texts._found
+    real = shown_texts._suspects
 
     def counting(*given: Any) -> pl.DataFrame:
         searched.extend(given[-1])
         return real(*given)
 
-    monkeypatch.setattr(shown_texts, "_found", counting)
+    monkeypatch.setattr(shown_texts, "_suspects", counting)
     put(lake, DAYS[0], "a@b.org")
     put(lake, DAYS[1], "nothing")
     keep_masked_texts(lake, MASKS, 1)
