@@ -166,6 +166,11 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
     return fit(name, pl.read_parquet(lake.path(name), hive_partitioning=False))
 
 
+def without_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A day's figures without the ends of their intervals, which `test_rates.py` is about."""
+    return {name: value for name, value in row.items() if not name.endswith(("_rate_low", "_rate_high"))}
+
+
 def run_one_after_another(
     folder: Path, names: Sequence[str], inputs: Mapping[str, Sequence[Mapping[str, Any]]], **params: Any
 ) -> dict[str, Sequence[Mapping[str, Any]]]:
