@@ -37,6 +37,7 @@ core__turn_references = python_table(
     inputs=["core__turn_pairs", "raw_conversations__turns", "raw_conversations__turn_index"],
 )
 core__turns = sql_table("core__turns")
+core__judged_turns = sql_table("core__judged_turns")
 core__strategies = sql_table("core__strategies")
 core__machine_signals = sql_table("core__machine_signals")
 

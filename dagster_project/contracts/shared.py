@@ -1,6 +1,8 @@
 """Tables that belong to no system, and what tables of several systems have in common."""
 
-from dagster_project.contracts.meaning import count
+import polars as pl
+
+from dagster_project.contracts.meaning import Meaning, count, moment, text, word
 from dagster_project.contracts.table import Table
 
 # Of every source row: what else it held, when and where it was read, what was mended.
@@ -96,6 +98,27 @@ ALL = (
         "One candidate that does not leave because of the votes of others: outvoted, or in conflict.",
         ("id",),
         "id reason duplicate_of?",
+    ),
+    Table(
+        "metric__daily_restatements",
+        "One count of a whole day of feedback, turns, reactions or distilled examples that was published otherwise before.",
+        ("entry",),
+        "entry restated_as_of previous_as_of metric date domain? column old_value? new_value? why",
+        own={
+            "metric": word("the daily table whose count changed"),
+            "entry": count("number of the entry in the log, which only grows"),
+            "restated_as_of": moment("as_of of the publication that restated the day"),
+            "previous_as_of": moment("as_of of the publication before that one"),
+            "date": Meaning(pl.Date, "day whose count changed, UTC", is_repetitive=True),
+            "column": word("which count changed"),
+            "old_value": text("what was published; null where the row was not there"),
+            "new_value": text("what was published instead; null where the row is gone"),
+            "why": word(
+                "what changed: new_rows, vanished_rows or changed_rows of that day at the source, other_days (a later voice, "
+                "message or review decides), rules; joined by +"
+            ),
+        },
+        said={"domain": "domain the count is of; null where it is of all"},
     ),
     Table(
         "metric__satisfaction_daily",

@@ -44,6 +44,8 @@ class Table:
         default_factory=dict
     )  # columns only its system has, or that are something else here
     said: Mapping[str, str] = field(default_factory=dict)  # what a column means here, where it only says something else
+    days_of: str = ""  # of a daily table: the system whose days it counts; what changes of a published one is put down
+    passing: tuple[str, ...] = ()  # its counts that change with the mere passing of time
     is_for_analysts: bool = False  # of a core table: people ask it themselves; the others are plumbing
 
     @cached_property

@@ -19,7 +19,7 @@ RATES = [
     (table, column)
     for table in DAILY
     for column in TABLES[table].columns
-    if column.endswith("_rate") and column != "sample_rate" or column == "net_sentiment"
+    if (column.endswith("_rate") and column != "sample_rate") or column == "net_sentiment"
 ]
 Z = NormalDist().inv_cdf(0.975)
 
@@ -84,7 +84,11 @@ CASES: list[tuple[str, dict[str, list[dict[str, Any]]], dict[str, tuple[float, i
         "metric__reaction_daily",
         {
             "core__reactions": [
-                {"reaction_id": str(n), "origin": "user", "reaction": "ok" if n < 5 else "not_ok" if n < 6 else "neutral"}
+                {
+                    "reaction_id": str(n),
+                    "origin": "user",
+                    "reaction": "ok" if n < 5 else "not_ok" if n < 6 else "neutral",
+                }
                 for n in range(8)
             ]
         },
@@ -123,7 +127,13 @@ def test_the_interval_of_a_percentage(tmp_path: Path) -> None:
 def test_the_interval_of_net_sentiment(tmp_path: Path) -> None:
     """Up minus down is twice the share of ups, less one."""
     counts = [
-        {"event_date": DAY, "domain": "code", "effective_type": "rating", "sentiment": sentiment, "feedback_count": count}
+        {
+            "event_date": DAY,
+            "domain": "code",
+            "effective_type": "rating",
+            "sentiment": sentiment,
+            "feedback_count": count,
+        }
         for sentiment, count in (("positive", 6), ("negative", 2), ("neutral", 5))
     ]
     (day,) = run_sql(tmp_path, "metric__feedback_daily", {"core__feedback_counts": counts}).rows(named=True)
@@ -136,7 +146,12 @@ def test_the_interval_of_the_overall_line(tmp_path: Path) -> None:
     """A mean of shares is as far from its ends as they are from theirs, squared and added by their weights."""
     said = [("feedback", 8, 3), ("sessions", 5, 1)]
     signals = [
-        {"signal_id": f"{system}{n}", "system": system, "event_date": DAY, "polarity": "positive" if n < up else "negative"}
+        {
+            "signal_id": f"{system}{n}",
+            "system": system,
+            "event_date": DAY,
+            "polarity": "positive" if n < up else "negative",
+        }
         for system, total, up in said
         for n in range(total)
     ]

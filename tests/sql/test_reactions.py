@@ -335,7 +335,7 @@ def test_calibration_beside_reactions(tmp_path: Path) -> None:
     told = [turn | {"detected_at": AS_OF} for turn in turns]
     known = [{name: value for name, value in turn.items() if name != "correction_type"} for turn in turns]
     inputs = dict(zip(names, (known, told), strict=True)) | {CORE: rows}
-    steps = ("core__answer_refs", "core__signals", "metric__detector_calibration")
+    steps = ("core__answer_refs", "core__signals", "core__judged_turns", "metric__detector_calibration")
     found = pl.DataFrame(run_one_after_another(tmp_path, steps, inputs)[steps[-1]])
     assert found.select("compared_with", "confidence_decile", "judged_count", "right_count").rows() == [
         ("reactions", 9, 2, 1)

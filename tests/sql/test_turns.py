@@ -553,7 +553,7 @@ def calibration(folder: Path, turns: list[Row], ratings: list[Row]) -> list[Row]
     ratings = [{"feedback_id": f"f{n}", "occurred_at": at(1), **row} for n, row in enumerate(ratings, 1)]
     pairs_of = [{name: row[name] for name in row if name in TABLES[PAIRS].columns} for row in turns]
     inputs = {PAIRS: pairs_of, TURNS: [{"detected_at": at(0)} | row for row in turns], "core__feedback": ratings}
-    names = ("core__answer_refs", "core__signals", "metric__detector_calibration")
+    names = ("core__answer_refs", "core__signals", "core__judged_turns", "metric__detector_calibration")
     return [dict(row) for row in run_one_after_another(folder, names, inputs)[names[-1]]]
 
 

@@ -141,6 +141,8 @@ COLUMNS: dict[str, Meaning] = {
     "compared_with": one_of(
         ("ratings", "reactions"), "which explicit votes on the same turns the detector is compared with"
     ),
+    "detected": one_of(("rejected", "accepted"), "what the detector read from the next message"),
+    "is_right": flag("the vote agrees with the detector"),
     "confidence_decile": Meaning(
         pl.Int64, "tenth of the detector's confidence: 7 is 0.7 up to 0.8; 9 takes 1.0 too", least=0, most=9
     ),

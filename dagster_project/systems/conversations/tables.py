@@ -132,6 +132,34 @@ TABLES = by_name(
             "rejected_count": count("turns detected as rejected"),
             "neutral_count": count("turns of which nothing clear was said"),
         },
+        days_of="conversations",
+    ),
+    Table(
+        "core__judged_turns",
+        "One explicit vote on a turn the detector took for rejected or accepted, and whether it agrees.",
+        ("signal_id",),
+        """signal_id compared_with turn_key detected feedback_confidence confidence_decile reason polarity is_right user_id?
+        event_date occurred_at""",
+        view="judged_turns",
+        is_view=True,
+        is_for_analysts=True,
+        own={"reason": DECIDING_RULE},
+        said={
+            "signal_id": "the vote, as in signals",
+            "polarity": "what the vote says of the turn",
+            "user_id": "the person who voted; null where unknown",
+            "event_date": "day of the vote, UTC",
+            "occurred_at": "when the vote was given (UTC)",
+        },
+    ),
+    Table(
+        "metric__detector_class_calibration",
+        "One class of the detector's verdicts and one tenth of its confidence, beside what people said of the same turns.",
+        ("compared_with", "detected", "confidence_decile"),
+        """compared_with detected confidence_decile judged_count right_count right_share right_share_low right_share_high
+        mean_confidence""",
+        view="calibration_by_class",
+        empty_without=("core__turns",),
     ),
     Table(
         "metric__detector_calibration",

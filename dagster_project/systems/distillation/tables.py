@@ -205,5 +205,6 @@ TABLES = by_name(
             "correction_count": "examples with the reasoning type correction",
             "pending_count": "examples no reviewer decided",
         },
+        days_of="distillation",
     ),
 )

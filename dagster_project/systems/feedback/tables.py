@@ -234,6 +234,7 @@ TABLES = by_name(
         """event_date domain feedback_count rating_count correction_count preference_count flag_count positive_count
         negative_count neutral_count rated_count mean_weight net_sentiment? net_sentiment_low? net_sentiment_high?""",
         said={"rated_count": "positive_count + negative_count"},
+        days_of="feedback",
     ),
     Table(
         "metric__feedback_stats",

@@ -55,5 +55,7 @@ TABLES = by_name(
         unknown_decided_count satisfaction_rate satisfaction_rate_low satisfaction_rate_high
         {" ".join(f"{rate}? {rate}_low? {rate}_high?" for rate in RATES)} orphan_count expired_count""",
         own={"neutral_count": NEUTRAL_REACTIONS},
+        days_of="reactions",
+        passing=("expired_count",),
     ),
 )

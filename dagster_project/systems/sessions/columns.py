@@ -160,6 +160,7 @@ COLUMNS: dict[str, Meaning] = {
     "why": word(f"what changed, joined by +: {', '.join(RESTATEMENT_REASONS)}"),
     # documents (S5)
     "document_id": text("the document, by its id at the source"),
+    "document_name": text("name of the document; null where the source does not know it"),
     "document_type": word("kind of document; null where the source does not know it"),
     "effectiveness": fraction(
         "positive_count / (positive_count + negative_count) of sessions with the document; null below 5 of them"

@@ -153,7 +153,6 @@ TABLES = by_name(
         "One figure of a day that was published otherwise before: what it was, what it is, and why.",
         ("entry",),
         "entry restated_as_of previous_as_of? tenant_id workspace_id date column old_value? new_value? why",
-        view="restatements",
         said={
             "date": "day whose figure changed, UTC",
         },
@@ -162,9 +161,10 @@ TABLES = by_name(
         "metric__context_effectiveness",
         "One document in the context of a workspace's sessions: how those were rated beside the others.",
         ("tenant_id", "workspace_id", "document_id"),
-        """tenant_id workspace_id document_id document_type? session_count positive_count negative_count effectiveness?
+        """tenant_id workspace_id document_id document_name? document_type? session_count positive_count negative_count effectiveness?
         effectiveness_low? effectiveness_high? other_rated_count other_positive_rate? association? association_low?
         association_high? error_category_counts""",
+        view="documents",
         own={"session_count": SESSIONS_COUNTED, "positive_count": POSITIVE, "negative_count": NEGATIVE},
         said={
             "session_count": "sessions with the document in their context",
