@@ -210,7 +210,7 @@ AS_STORED: dict[str, str] = {
     "user_id": "the person, as stored; '' and 'default' stand for an unknown one",
     "domain": "what it is about, as stored",
     "id": "the source's own key of the row",
-    "quality_weight": "the weight the source stored when the row was saved; out of date, core__feedback has today's",
+    "quality_weight": "the weight the source stored when the row was saved; out of date, what counts is worked out anew",
     "training_format": "the training format the source's own pipeline gave it, as stored; null where it gave none",
     "quality_score": "the quality score the source stored; null where it did not",
     "reason": "a reason, as stored",

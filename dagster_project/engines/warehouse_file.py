@@ -9,10 +9,12 @@ locking others out; where root did so all the same, the next run puts the copy b
 """
 
 import filecmp
+import os
 import shutil
 from pathlib import Path
 
 from dagster_project.engines.warehouse_tables import fill
+from dagster_project.errors import GristmillError
 from dagster_project.lake.damage import is_whole
 from dagster_project.lake.lake import WAREHOUSE, Lake
 from dagster_project.lake.placing import discard_log, move_file, sync
@@ -27,7 +29,8 @@ def own_warehouse(lake: Lake) -> Path:
 
 
 def is_snapshot_here(lake: Lake) -> bool:
-    """Whether the publication's snapshot is whole. Views hold absolute paths: a home that was moved needs another one."""
+    """Whether the publication's snapshot is whole. Views name the home they were
+    published in for whoever attaches the file: a home that was moved gets another one."""
     place = own_warehouse(lake).with_name(PLACE)
     if not (own_warehouse(lake).is_file() and place.is_file() and place.read_text(encoding="utf-8") == str(lake.home)):
         return False
@@ -84,6 +87,22 @@ def prune_snapshots(lake: Lake) -> None:
     numbers = sorted((int(path.name) for path in folder.iterdir() if path.name.isdigit()), reverse=True)
     for number in numbers[KEPT_SNAPSHOTS:]:
         shutil.rmtree(folder / str(number))
+
+
+def write_portable(lake: Lake, file: Path) -> None:
+    """One file with everything in it, to be carried anywhere: the present publication, which no view looks for elsewhere."""
+    if os.path.lexists(file):
+        raise GristmillError(f"{file} is there already: it is not written over")
+    if not file.parent.is_dir():
+        raise GristmillError(f"there is no folder {file.parent}")
+    waiting = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        fill(waiting, lake, own_warehouse(lake).parent, is_portable=True)
+        waiting.chmod(0o600 if _mode(lake.home) == 0o400 else 0o644)
+        sync(waiting)
+        waiting.replace(file)
+    finally:
+        waiting.unlink(missing_ok=True)
 
 
 def build_warehouse(lake: Lake, snapshot: Path, path: Path) -> None:

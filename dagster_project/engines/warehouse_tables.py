@@ -39,6 +39,7 @@ def fill(path: Path, lake: Lake, snapshot: Path, is_portable: bool = False) -> N
     with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
         connection.execute("set TimeZone = 'UTC'")
         connection.execute(f"set variable {HOME} = {quoted(lake.home)}")  # a view is tried when it is made
+        connection.execute("set parquet_metadata_cache = true")
         connection.execute("begin")  # a commit for each of a thousand comments would take longer than everything else
         _Filling(connection, lake, snapshot, is_portable).all()
         connection.execute("commit")
