@@ -54,6 +54,7 @@ core__head_verdicts = python_table(
 )
 core__turns = sql_table("core__turns")
 core__label_queue = sql_table("core__label_queue")
+core__judged_turns = sql_table("core__judged_turns")
 core__strategies = sql_table("core__strategies")
 core__machine_signals = sql_table("core__machine_signals")
 

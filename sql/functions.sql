@@ -56,6 +56,13 @@ create macro wilson_high(p, m) as
 (p + z() * z() / nullif(2 * m, 0) + z() * sqrt(p * (1 - p) / nullif(m, 0) + z() * z() / nullif(4 * m * m, 0)))
 / nullif(1 + z() * z() / nullif(m, 0), 0);
 
+-- The ends of the 95 % interval of share(n, d), to six decimals; null where there is no share.
+create macro share_low(n, d) as
+if(d > 0, greatest(six_decimals(wilson_low(n / nullif(d, 0), d)), 0.0::double), null);
+
+create macro share_high(n, d) as
+if(d > 0, least(six_decimals(wilson_high(n / nullif(d, 0), d)), 1.0::double), null);
+
 -- Newcombe's interval of the difference of two shares, p1 of m1 and p2 of m2 (S5, F12).
 create macro difference_low(p1, m1, p2, m2) as
 p1 - p2 - sqrt(pow(p1 - wilson_low(p1, m1), 2) + pow(wilson_high(p2, m2) - p2, 2));

@@ -23,6 +23,7 @@ from dagster_project.cli.run_command import run
 from dagster_project.cli.sample_command import sample
 from dagster_project.cli.strategies_command import strategies
 from dagster_project.cli.terminal import hand_over, hand_over_json, say
+from dagster_project.cli.warehouse_command import warehouse
 from dagster_project.errors import GristmillError, one_line
 from dagster_project.lake.lock import keep_private
 
@@ -78,6 +79,7 @@ app.command()(diff)
 app.command()(export)
 app.command()(sample)
 app.command()(strategies)
+app.command()(warehouse)
 
 
 @app.command()

@@ -16,19 +16,22 @@ FIELDS = pl.Schema(
     }
 )
 ANONYMISED_COLUMNS: dict[str, Meaning] = {
-    "contextCategories": Meaning(TEXTS, "types of the documents used, sorted (seed 4)", is_repetitive=True),
+    "contextCategories": Meaning(TEXTS, "types of the documents used, sorted", is_repetitive=True),
     "tokenBudgetUtilization": fraction(
-        "tokens / budget, the lower end of its quarter; null where removed (seed 4, S6)"
+        "share of the token budget that was used, rounded down to a quarter; null where removed"
     ),
-    "errorCategories": Meaning(TEXTS, "what was wrong, sorted (seed 4)", is_repetitive=True),
+    "errorCategories": Meaning(TEXTS, "what was wrong, sorted", is_repetitive=True),
     "qualityScores": Meaning(
         FIELDS["qualityScores"],
-        "of 100, each the lower end of its third; null where nobody scored or removed (seed 4, S6)",
+        "the reviewer's scores of 100, each rounded down to a third; null where nobody scored or removed",
         is_repetitive=True,
     ),
     "editDistance": Meaning(
-        pl.Float64, "of 100, the lower end of its third; null where unknown or removed (seed 4, S6)", least=0, most=100
+        pl.Float64,
+        "percentage of the output that was changed, rounded down to a third; null where unknown or removed",
+        least=0,
+        most=100,
     ),
 }
 RATINGS = ("positive", "negative", "skipped")
-RATING = one_of(RATINGS, "what the user thought of the session (seed 4)")
+RATING = one_of(RATINGS, "what the user thought of the session")

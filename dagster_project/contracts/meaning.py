@@ -24,6 +24,10 @@ class Meaning:
     is_long_text: bool = False  # worth neither a dictionary nor statistics
     is_hash: bool = False  # bits without a pattern: not worth compressing
 
+    def among_words(self, said: str) -> str:
+        """A description with the words the column may hold."""
+        return f"{said}: {', '.join(map(str, self.words))}" if self.words and self.dtype == pl.String else said
+
 
 def text(description: str) -> Meaning:
     return Meaning(pl.String, description)
@@ -53,12 +57,25 @@ def signed_fraction(description: str) -> Meaning:
     return Meaning(pl.Float64, description, least=-1, most=1)
 
 
+def interval(rate: str, of: str, least: float = 0, most: float = 1) -> dict[str, Meaning]:
+    """The ends of a rate's interval. Whoever reads the rate of a day must see how much it can be trusted."""
+    return {
+        f"{rate}_{end}": Meaning(
+            pl.Float64,
+            f"{said} end of the 95 % interval of {rate}, by {of}; null where {rate} is",
+            least=least,
+            most=most,
+        )
+        for end, said in (("low", "lower"), ("high", "upper"))
+    }
+
+
 def flag(description: str) -> Meaning:
     return Meaning(pl.Boolean, description)
 
 
 def epoch(description: str) -> Meaning:
-    return Meaning(pl.Float64, f"{description} (seed 0: Unix seconds)")
+    return Meaning(pl.Float64, f"{description} (seconds since 1970, UTC)")
 
 
 def moment(description: str) -> Meaning:

@@ -8,7 +8,7 @@ from functools import cached_property
 import polars as pl
 import pyarrow
 
-from dagster_project.contracts.columns import GLOSSARY
+from dagster_project.contracts.columns import AS_STORED, GLOSSARY
 from dagster_project.contracts.layout import FileLayout
 from dagster_project.contracts.meaning import Meaning
 
@@ -42,7 +42,11 @@ class Table:
     unchecked: tuple[str, ...] = ()  # columns whose values are kept as the source has them, whatever the glossary says
     own: Mapping[str, Meaning] = field(
         default_factory=dict
-    )  # columns only its system has, or that mean something else here
+    )  # columns only its system has, or that are something else here
+    said: Mapping[str, str] = field(default_factory=dict)  # what a column means here, where it only says something else
+    days_of: str = ""  # of a daily table: the system whose days it counts; what changes of a published one is put down
+    passing: tuple[str, ...] = ()  # its counts that change with the mere passing of time
+    is_for_analysts: bool = False  # of a core table: people ask it themselves; the others are plumbing
 
     @cached_property
     def columns(self) -> dict[str, bool]:
@@ -51,7 +55,25 @@ class Table:
 
     @cached_property
     def meanings(self) -> dict[str, Meaning]:
-        return {name: self.own.get(name) or GLOSSARY[name] for name in self.columns}
+        """What each column is: this table's own words for it, else its system's, else everybody's. A raw table holds what the
+        source says, whatever others make of a column of that name."""
+        return {name: self._meaning(name) for name in self.columns}
+
+    def _meaning(self, name: str) -> Meaning:
+        meaning, said = self.own.get(name) or GLOSSARY[name], self.said.get(name)
+        if said:
+            return replace(meaning, description=meaning.among_words(said))
+        if self.name.startswith("raw_") and meaning == GLOSSARY.get(name) and name in AS_STORED:
+            return replace(meaning, description=AS_STORED[name])
+        return meaning
+
+    @cached_property
+    def schema(self) -> str:
+        """Where it stands in the warehouse: `main` has what people ask, the others what that is made of."""
+        layer = self.name.split("_")[0]
+        if layer in ("metric", "quarantine") or self.is_for_analysts:
+            return "main"
+        return "train" if layer == "train" or self.is_of_release else "raw" if layer == "raw" else "core"
 
     @cached_property
     def polars_schema(self) -> pl.Schema:

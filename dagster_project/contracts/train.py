@@ -28,27 +28,38 @@ IS = {
 }
 COMPARED = {**IS, "note": "what was wrong and the better answer, which a correction record says together"}
 OF_TRAITS = {
-    "record_split": one_of(("train", "validation", "test"), "of the session or user, where splits are by those (T3)"),
-    "has_items": flag("a text holds a secret or personal data (T8)"),
-    "masked_prompt_key": text("prompt_key as masked texts have it; null where nothing is masked (T8)"),
-    "masked_split": one_of(("train", "validation", "test"), "the split of the masked prompt's own hash; null likewise"),
-    "masked_thread_key": hash_of("thread_key of masked texts; null likewise"),
-    "masked_answer_hash": hash_of("hash of the masked answer; null likewise"),
-    "masked_better_hash": hash_of("hash of the masked better answer; null likewise"),
-    "masked_record_hash": hash_of("hash of the masked correction record; null likewise"),
-    "is_refusal": flag("the answer it would teach refuses to help (D4)"),
-    "exchanges": hashes_of("the question with each answer of 40 characters or more (T3)"),
-    "earlier_exchanges": hashes_of("exchanges of the conversation before it (T3)"),
-    "is_context_parsed": flag("the context could be read as turns, or there is none (T7)"),
-    **{f"{role}_has_tokens": flag(f"a control token in {said} (T8)") for role, said in IS.items()},
-    **{f"{role}_item": text(f"item of an evaluation set that {said} holds (T1)") for role, said in IS.items()},
-    **{f"{role}_length": count(f"code points of {said}") for role, said in IS.items()},
+    "record_split": one_of(
+        ("train", "validation", "test"), "split drawn by the session or user, where the settings say so; else null"
+    ),
+    "has_items": flag("a text holds a secret or personal data"),
+    "masked_prompt_key": text("prompt_key once secrets are masked; null where nothing is masked"),
+    "masked_split": one_of(("train", "validation", "test"), "the split by that key; null where nothing is masked"),
+    "masked_thread_key": hash_of("thread_key once secrets are masked; null where nothing is masked"),
+    "masked_answer_hash": hash_of("answer_hash once secrets are masked; null where nothing is masked"),
+    "masked_better_hash": hash_of("the same for equal better answers, secrets masked; null where nothing is masked"),
+    "masked_record_hash": hash_of(
+        "the same for equal correction records, secrets masked; null where nothing is masked"
+    ),
+    "is_refusal": flag("the answer it would teach refuses to help"),
+    "exchanges": hashes_of("the question with each answer of 40 characters or more, a hash of each"),
+    "earlier_exchanges": hashes_of("question and answer of the conversation before it, a hash of each"),
+    "is_context_parsed": flag("the context could be read as turns, or there is none"),
+    **{f"{role}_has_tokens": flag(f"{said} holds a control token of a chat template") for role, said in IS.items()},
     **{
-        f"{role}_form": hash_of(f"alike form of {said}, masked (T6); null without one")
+        f"{role}_item": text(f"the item of an evaluation set that {said} holds; null without one")
+        for role, said in IS.items()
+    },
+    **{f"{role}_length": count(f"length of {said}, in characters") for role, said in IS.items()},
+    **{
+        f"{role}_form": hash_of(
+            f"the same for texts of {said} that are the same but for case and punctuation, secrets masked; null without one"
+        )
         for role, said in COMPARED.items()
     },
     **{
-        f"{role}_signature": signature_of(f"sketch of the shingles of {said}, masked (T6)")
+        f"{role}_signature": signature_of(
+            f"160 bytes that are the more alike the more alike two texts of {said} are, secrets masked"
+        )
         for role, said in COMPARED.items()
     },
 }
@@ -92,7 +103,7 @@ ALL = (
     ),
     Table(
         "train__excluded",
-        "One candidate that did not leave, with the one reason (T1).",
+        "One candidate that did not leave, with the one reason.",
         ("release_date", "id"),
         "id format source origin_ids reason duplicate_of? detail? quality_weight prompt_key release_date",
     ),
@@ -104,6 +115,10 @@ ALL = (
         is_by_day=True,
         is_of_release=True,
         own=OF_TRAITS,
+        said={
+            "origin_id": "the feedback row",
+            "event_date": "day of the feedback row, UTC",
+        },
     ),
     Table(
         "core__distilled_traits",
@@ -113,23 +128,30 @@ ALL = (
         is_by_day=True,
         is_of_release=True,
         own=OF_TRAITS,
+        said={
+            "origin_id": "the distilled example",
+            "event_date": "day of the example, UTC",
+        },
     ),
     Table(
         "core__prompts",
-        "One prompt of any candidate with texts: which prompts it belongs together with, and the split of all of them (T3).",
+        "One prompt of any candidate with texts: which prompts it belongs together with, and the split of all of them.",
         ("prompt_key",),
         "prompt_key component split own_split alike_group crossing?",
         is_of_release=True,
         own={
-            "split": one_of(("train", "validation", "test"), "of the whole component"),
-            "own_split": one_of(("train", "validation", "test"), "by the prompt's own hash"),
+            "split": one_of(("train", "validation", "test"), "the split of all questions it belongs together with"),
+            "own_split": one_of(("train", "validation", "test"), "the split its own hash gives"),
             "alike_group": text("the smallest prompt_key among those it is tied to by alike wording alone"),
-            "crossing": one_of(("jaccard", "sentence"), "how it is alike to a prompt of an earlier split all the same"),
+            "crossing": one_of(
+                ("jaccard", "sentence"),
+                "in what it is alike to a question of another split all the same; null where it is not",
+            ),
         },
     ),
     Table(
         "core__template_sentences",
-        "One sentence that so many different prompts share that it ties none of them together (T3).",
+        "One sentence that so many different prompts share that it ties none of them together.",
         ("sentence",),
         "sentence",
         is_of_release=True,
@@ -137,7 +159,7 @@ ALL = (
     ),
     Table(
         "core__contenders",
-        "One candidate that nothing speaks against but what a release looks at: masked texts, sets to keep apart from (T1).",
+        "One candidate that nothing speaks against but what a release looks at: masked texts, sets to keep apart from.",
         ("id",),
         """id format source origin_id partner_id? event_date partner_event_date? occurred_at quality_weight base_weight tier
         domain error_type? label? is_distilled prompt_key component split thread_key side_a side_b votes_for? votes_against?
@@ -146,41 +168,41 @@ ALL = (
         own={
             "split": RECORD_SPLIT,
             "has_items": OF_TRAITS["has_items"],
-            "char_count": count("code points of all its texts"),
+            "char_count": count("length of all its texts together, in characters"),
             "is_distilled": flag("made of a distilled example, else of feedback"),
         },
     ),
     Table(
         "core__recipe_exclusions",
-        "One candidate its format's recipe leaves out, and the rule (T1).",
+        "One candidate its format's recipe leaves out, and the rule.",
         ("id",),
         "id detail",
         is_of_release=True,
     ),
     Table(
         "core__duplicates",
-        "One candidate that says the very same as a heavier one, which leaves instead (T2).",
+        "One candidate that says the very same as a heavier one, which leaves instead.",
         ("id",),
         "id duplicate_of",
         is_of_release=True,
     ),
     Table(
         "core__near_duplicates",
-        "One candidate that says nearly the same as a heavier one, which leaves instead (T6).",
+        "One candidate that says nearly the same as a heavier one, which leaves instead.",
         ("id",),
         "id duplicate_of",
         is_of_release=True,
     ),
     Table(
         "core__leaks",
-        "One evaluation candidate that would leak: its prompt or answer is known to the training side (T3).",
+        "One evaluation candidate that would leak: its prompt or answer is known to the training side.",
         ("id",),
         "id",
         is_of_release=True,
     ),
     Table(
         "train__anonymised",
-        "One rated session as far as at least k users of its week share all of it (S6); rows may be equal.",
+        "One rated AI session with nothing that says whose it was: at least k users of its week share all of it; rows may be equal.",
         ("release_date",),
         f"{ANONYMIZED} release_date",
         own={**ANONYMISED_COLUMNS, "rating": RATING},

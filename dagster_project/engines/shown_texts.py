@@ -8,7 +8,6 @@ is searched once, and again when it, the rules or the settings changed.
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import polars as pl
 import pyarrow.parquet as pq
@@ -18,6 +17,7 @@ from dagster_project.columns.own_memory import of_its_own
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.layout import FileLayout
 from dagster_project.engines.kept_days import grouped
+from dagster_project.engines.warehouse_folder import FolderSql
 from dagster_project.engines.workers import in_order
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import PART, Lake
@@ -121,13 +121,12 @@ def _pieces(lake: Lake, table: str, columns: list[str], partition: str) -> Itera
             start += rows.height
 
 
-def shown_query(lake: Lake, table: str, files: str, folder: Path) -> str:
+def shown_query(lake: Lake, table: str, files: str, folder: FolderSql) -> str:
     """The rows of a table, which lie in `files`, as readers see them; `folder` is the lake or a snapshot of it."""
     if f"of={table}" not in lake.partitions(TABLE):
         return f"select * from read_parquet({files}, hive_partitioning = false)"
     columns = masked_columns(table)
     shown = ", ".join(f'coalesce(shown."{name}", kept."{name}") as "{name}"' for name in columns)
-    masked_file = parquet.as_pattern(folder / TABLE / f"of={table}" / PART).replace("'", "''")
     partitions = [*lake.partitions(table)]
     plain, same = "file_row_number", "kept.file_row_number = shown.in_place"
     if partitions != [""]:
@@ -136,11 +135,11 @@ def shown_query(lake: Lake, table: str, files: str, folder: Path) -> str:
             same += f" and kept.event_date is not distinct from {day}"
         else:
             plain += ", filename"
-            where = f"{folder / table}/".replace("'", "''")
-            same += f" and kept.filename = '{where}' || shown.in_file || '/{PART}'"
+            same += f" and kept.filename = {folder.file(f'{table}/')} || shown.in_file || '/{PART}'"
     options = "hive_partitioning = false, file_row_number = true" + (", filename = true" if "filename" in plain else "")
+    masked_file = folder.matching(f"{TABLE}/of={table}/{PART}")
     return (
         f"select kept.* exclude ({plain}) replace ({shown})"
         f" from read_parquet({files}, {options}) as kept"
-        f" left join read_parquet('{masked_file}', hive_partitioning = false) as shown on {same}"
+        f" left join read_parquet({masked_file}, hive_partitioning = false) as shown on {same}"
     )

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
@@ -22,6 +23,8 @@ import polars as pl
 
 from dagster_project.config import Config
 from dagster_project.engines.queries import fence_in
+from dagster_project.engines.warehouse_file import own_warehouse, write_portable
+from dagster_project.engines.warehouse_folder import HOME, quoted
 from dagster_project.errors import GristmillError
 from dagster_project.lake.lake import WAREHOUSE, published
 
@@ -78,8 +81,18 @@ def _warehouse(config: Config) -> Iterator[duckdb.DuckDBPyConnection]:
             "max_temp_directory_size": f"{SPILL_MB}MB",
         }
         with duckdb.connect(str(path), read_only=True, config=limits) as connection:
+            connection.execute(f"set variable {HOME} = {quoted(lake.home)}")  # its temporary folder is not the file's
             fence_in(connection, config.home)
             yield connection
+
+
+def carry_away(config: Config, file: Path) -> int:
+    """Write what is published into one file that needs no other; returns its bytes."""
+    lake = published(config.home)
+    if not own_warehouse(lake).exists():
+        raise GristmillError(f"there is no {own_warehouse(lake)}: `gristmill run` makes it again")
+    write_portable(lake, file.absolute())
+    return file.stat().st_size
 
 
 class _Clock:

@@ -5,21 +5,24 @@
 
 with feedback as (
     select
-        feedback_id, response_id, session_id, user_id, occurred_at, effective_type, comment, sentiment, quality_weight,
-        event_date
+        feedback_id, response_id, session_id, user_id, domain, event_date, occurred_at, effective_type, comment, sentiment,
+        quality_weight
     from core__feedback
     where status = 'active'
 ),
 
 reactions as (
-    select reaction_id, turn_id, conversation_id, user_id, occurred_at, origin, reaction, confidence
+    select
+        reaction_id, turn_id, conversation_id, user_id, tenant, event_date, occurred_at, origin, reaction, confidence
     from core__reactions
     where is_active
 ),
 
 turns as (
     -- the signal is given when the next message comes
-    select turn_key, feedback_status, session_id, user_id, detected_at, feedback_confidence
+    select
+        turn_key, feedback_status, session_id, user_id, detected_at, feedback_confidence,
+        (detected_at at time zone 'UTC')::date as event_date
     from core__turns
     where feedback_status in ('rejected', 'accepted')
 ),
@@ -27,7 +30,8 @@ turns as (
 sessions as (
     -- a rating and a verdict are a signal each, by the person who gave them
     select
-        feedback_id, session_id, coalesce(nullif(submitted_by, 'default'), user_id) as user_id, submitted_at, rating, verdict
+        feedback_id, session_id, coalesce(nullif(submitted_by, 'default'), user_id) as user_id, submitted_at, rating, verdict,
+        tenant_id, workspace_id, (submitted_at at time zone 'UTC')::date as event_date
     from core__sessions
     where feedback_id is not null
 ),
@@ -41,6 +45,10 @@ signals as (
         'feedback:' || response_id as own_ref,
         session_id,
         user_id,
+        null::varchar as tenant_id,
+        null::varchar as workspace_id,
+        domain,
+        event_date,
         occurred_at,
         feedback_polarity(sentiment) as polarity,
         true as is_explicit,
@@ -56,6 +64,10 @@ signals as (
         'reactions:' || conversation_id || '/' || turn_id as own_ref,
         conversation_id as session_id,
         user_id,
+        tenant as tenant_id,
+        null::varchar as workspace_id,
+        null::varchar as domain,
+        event_date,
         occurred_at,
         case reaction when 'ok' then 'positive' when 'not_ok' then 'negative' else 'neutral' end as polarity,
         origin is distinct from 'machine' as is_explicit,
@@ -71,6 +83,10 @@ signals as (
         turn_key as own_ref,
         session_id,
         user_id,
+        null::varchar as tenant_id,
+        null::varchar as workspace_id,
+        null::varchar as domain,
+        event_date,
         detected_at as occurred_at,
         if(feedback_status = 'accepted', 'positive', 'negative') as polarity,
         false as is_explicit,
@@ -86,6 +102,10 @@ signals as (
         'sessions:' || session_id as own_ref,
         session_id,
         user_id,
+        tenant_id,
+        workspace_id,
+        null::varchar as domain,
+        event_date,
         submitted_at as occurred_at,
         rating as polarity,
         true as is_explicit,
@@ -102,6 +122,10 @@ signals as (
         'sessions:' || session_id as own_ref,
         session_id,
         user_id,
+        tenant_id,
+        workspace_id,
+        null::varchar as domain,
+        event_date,
         submitted_at as occurred_at,
         if(verdict = 'approved', 'positive', 'negative') as polarity,
         true as is_explicit,
@@ -119,6 +143,10 @@ select
     coalesce(answer_refs.answer_ref, signals.own_ref) as answer_ref,
     signals.session_id,
     signals.user_id,
+    signals.tenant_id,
+    signals.workspace_id,
+    signals.domain,
+    signals.event_date,
     signals.occurred_at,
     signals.polarity,
     signals.is_explicit,

@@ -105,7 +105,7 @@ newcombe as (
 
 -- a document's type is its own tenant's; ids are unique, but a copy may have a node without a tenant
 nodes as (
-    select id as document_id, lower(trim(type, $spaces)) as document_type
+    select id as document_id, lower(trim(type, $spaces)) as document_type, nullif(trim(name, $spaces), '') as document_name
     from raw_sessions__context_nodes
 )
 
@@ -113,6 +113,7 @@ select
     tenant_id,
     workspace_id,
     document_id,
+    document_name,
     document_type,
     session_count,
     positive_count,

@@ -1,39 +1,18 @@
 -- One confidence decile of the detector beside what people said explicitly about the same turns, with Wilson's 95 % interval.
 -- grain: compared_with, confidence_decile
--- inputs: core__turns, core__signals
+-- inputs: core__judged_turns, core__turns
 -- params: none
 
-with told as (
-    -- of a neutral turn the detector claims nothing
-    select
-        turn_key as answer_ref, feedback_confidence as confidence,
-        if(feedback_status = 'accepted', 'positive', 'negative') as polarity
-    from core__turns
-    where feedback_status in ('rejected', 'accepted')
-),
-
-said as (
-    select answer_ref, polarity, if(system = 'feedback', 'ratings', 'reactions') as compared_with
-    from core__signals
-    where is_explicit
-        and polarity in ('positive', 'negative')
-        and (kind in ('rating', 'comment') and system = 'feedback' or system = 'reactions')
-),
-
-judged as (
-    select said.compared_with, told.confidence as feedback_confidence, said.polarity = told.polarity as is_right
-    from said
-    join told on said.answer_ref = told.answer_ref
-),
-
-deciles as (
+with deciles as (
     select
         compared_with,
-        least(floor(feedback_confidence * 10 + 1e-9)::bigint, 9) as confidence_decile,
+        confidence_decile,
         count(*) as judged_count,
         count(*) filter (where is_right) as right_count,
         sum(millionths(feedback_confidence)) as confidence_sum
-    from judged
+    -- a view has no rows of its own: whether there can be any, core__turns tells before the query runs
+    from core__judged_turns
+    semi join core__turns on core__turns.turn_key = core__judged_turns.turn_key
     group by compared_with, confidence_decile
 ),
 

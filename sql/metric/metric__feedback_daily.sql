@@ -31,7 +31,10 @@ select
     up as positive_count,
     down as negative_count,
     neutral as neutral_count,
+    up + down as rated_count,
     share_of_millionths(weight_micros, rows_all) as mean_weight,
-    sign(up - down) * share(abs(up - down), up + down) as net_sentiment
+    sign(up - down) * share(abs(up - down), up + down) as net_sentiment,
+    six_decimals(2 * share_low(up, up + down) - 1) as net_sentiment_low,
+    six_decimals(2 * share_high(up, up + down) - 1) as net_sentiment_high
 from counted
 order by event_date, domain

@@ -42,13 +42,19 @@ select
     rephrased_count,
     abandonment_count,
     share(rejected_count, turn_count) as rejected_rate,
+    share_low(rejected_count, turn_count) as rejected_rate_low,
+    share_high(rejected_count, turn_count) as rejected_rate_high,
     share(accepted_count, turn_count) as accepted_rate,
+    share_low(accepted_count, turn_count) as accepted_rate_low,
+    share_high(accepted_count, turn_count) as accepted_rate_high,
     sign(satisfaction_sum) * share_of_millionths(abs(satisfaction_sum), satisfaction_count)
         as mean_satisfaction,
     satisfaction_count,
     repeated_rejection_sessions,
     source_status_count,
     disputed_count,
-    share(disputed_count, source_status_count) as disputed_rate
+    share(disputed_count, source_status_count) as disputed_rate,
+    share_low(disputed_count, source_status_count) as disputed_rate_low,
+    share_high(disputed_count, source_status_count) as disputed_rate_high
 from counted
 order by event_date

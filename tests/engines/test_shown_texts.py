@@ -12,6 +12,7 @@ from dagster_project.columns.masking_kinds import KINDS
 from dagster_project.contracts import TABLES
 from dagster_project.engines import shown_texts
 from dagster_project.engines.shown_texts import TABLE, Masks, keep_masked_texts, shown_query
+from dagster_project.engines.warehouse_folder import FolderSql
 from dagster_project.lake.lake import Lake
 
 RAW, DAYS = "raw_feedback__entries", (date(2026, 1, 1), date(2026, 1, 2))
@@ -37,7 +38,7 @@ def seen(
 ) -> list[tuple[str | None, ...]]:
     lake.link_all(lake.home / "snapshot")
     files = f"'{lake.home}/snapshot/{table}/**/*.parquet'"
-    query = shown_query(lake, table, files, lake.home / "snapshot")
+    query = shown_query(lake, table, files, FolderSql.of(lake.home / "snapshot"))
     return duckdb.sql(f"select {columns} from ({query}) order by event_date, 1").fetchall()
 
 
@@ -54,7 +55,7 @@ def test_texts_are_seen_masked_and_kept_as_they_are(tmp_path: Path) -> None:
         (None, None),
     ]
     assert pl.read_parquet(lake.path(RAW, f"event_date={DAYS[0]}"))["original_query"].to_list()[1] == "write to a@b.org"
-    query = shown_query(lake, RAW, f"'{tmp_path}/snapshot/{RAW}/**/*.parquet'", tmp_path / "snapshot")
+    query = shown_query(lake, RAW, f"'{tmp_path}/snapshot/{RAW}/**/*.parquet'", FolderSql.of(tmp_path / "snapshot"))
     assert [row[0] for row in duckdb.sql(f"describe {query}").fetchall()] == [*TABLES[RAW].columns]
 
 

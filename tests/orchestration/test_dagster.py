@@ -92,7 +92,7 @@ def test_one_name_everywhere() -> None:
             assert path.stem in TABLES, path
             assert path.stem.startswith(f"{layer}__"), path
     folders = {path.name for path in (ROOT / "sql").iterdir() if path.is_dir()}
-    assert folders == {"core", "metric", "train", "checks", "release"}
+    assert folders == {"core", "metric", "train", "checks", "release", "serving", "examples"}
     for path in (ROOT / "sql" / "checks").glob("*.sql"):
         table = path.stem.rpartition("__")[0]
         assert table in TABLES, path

@@ -9,8 +9,11 @@ import polars as pl
 
 from dagster_project.columns.spaces import SPACES
 from dagster_project.contracts import TABLES
+from dagster_project.contracts.analysts import ANALYSTS
+from dagster_project.contracts.table import Table
 from dagster_project.contracts.train import ROLES
 from dagster_project.engines import queries
+from dagster_project.engines.checked_tables import checked
 from dagster_project.engines.stored_tables import fit, store, store_days, store_query
 from dagster_project.lake.lake import Lake
 from dagster_project.systems.feedback.columns import COLUMNS
@@ -120,6 +123,7 @@ KNOWN_ROWS: dict[str, dict[str, Any]] = {
     **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
     **dict.fromkeys(("core__turn_pairs", "core__turns"), TURN_ROW),
     "core__signals": {"system": "feedback", "kind": "rating", "polarity": "positive"},
+    "core__judged_turns": {"compared_with": "ratings", "detected": "accepted", "polarity": "positive"},
 }
 
 
@@ -156,7 +160,8 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
             store(lake, table, [frame(table, rows)])
     contract = TABLES.get(name)
     if contract is None:
-        return queries.fetch(lake, name, PARAMS | params)
+        rows = queries.fetch(lake, name, PARAMS | params)
+        return fitted(ANALYSTS[name], rows).sort(ANALYSTS[name].grain) if name in ANALYSTS else rows
     if contract.is_view:
         lake.catalog.views[name] = queries.query(name).filled_in(PARAMS | params)
         return fit(name, queries.view(lake, name).collect()).sort(
@@ -164,6 +169,16 @@ def run_sql(folder: Path, name: str, inputs: Mapping[str, Sequence[Mapping[str, 
         )
     store_query(lake, name, PARAMS | params, memory_limit_mb=512)
     return fit(name, pl.read_parquet(lake.path(name), hive_partitioning=False))
+
+
+def without_intervals(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A day's figures without the ends of their intervals, which `test_rates.py` is about."""
+    return {name: value for name, value in row.items() if not name.endswith(("_rate_low", "_rate_high"))}
+
+
+def fitted(table: Table, rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a view of the warehouse, if they meet its contract."""
+    return checked(table, rows.select(pl.col(name).cast(dtype) for name, dtype in table.polars_schema.items()))
 
 
 def run_one_after_another(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.sql.harness import AS_OF, run_one_after_another, run_sql
+from tests.sql.harness import AS_OF, run_one_after_another, run_sql, without_intervals
 
 RAW, LOGS, CORE = "raw_reactions__reactions", "raw_reactions__turn_logs", "core__reactions"
 Row = dict[str, Any]
@@ -246,7 +246,8 @@ def test_a_day(tmp_path: Path) -> None:
         core(11, origin="machine", inactive_reason="copy"),
     ]
     (day,) = run_sql(tmp_path, "metric__reaction_daily", {CORE: rows}).rows(named=True)
-    assert {name: value for name, value in day.items() if not name.startswith(("machine_", "unknown_"))} == {
+    told = without_intervals(day)
+    assert {name: value for name, value in told.items() if not name.startswith(("machine_", "unknown_"))} == {
         "event_date": date(2026, 1, 30),
         "reaction_count": 7,
         "ok_count": 3,
@@ -258,6 +259,8 @@ def test_a_day(tmp_path: Path) -> None:
         "user_neutral_count": 1,
         "satisfaction_rate": 0.428571,
         "user_satisfaction_rate": 0.5,
+        "decided_count": 4,
+        "user_decided_count": 3,
         "ok_rate": 0.75,
         "user_ok_rate": 0.666667,
         "orphan_count": 1,
@@ -332,7 +335,7 @@ def test_calibration_beside_reactions(tmp_path: Path) -> None:
     told = [turn | {"detected_at": AS_OF} for turn in turns]
     known = [{name: value for name, value in turn.items() if name != "correction_type"} for turn in turns]
     inputs = dict(zip(names, (known, told), strict=True)) | {CORE: rows}
-    steps = ("core__answer_refs", "core__signals", "metric__detector_calibration")
+    steps = ("core__answer_refs", "core__signals", "core__judged_turns", "metric__detector_calibration")
     found = pl.DataFrame(run_one_after_another(tmp_path, steps, inputs)[steps[-1]])
     assert found.select("compared_with", "confidence_decile", "judged_count", "right_count").rows() == [
         ("reactions", 9, 2, 1)

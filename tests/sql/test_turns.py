@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dagster_project.contracts import TABLES
-from tests.sql.harness import AS_OF, run_one_after_another, run_sql
+from tests.sql.harness import AS_OF, run_one_after_another, run_sql, without_intervals
 
 PAIRS, TURNS, REFERENCES = "core__turn_pairs", "core__turns", "core__turn_references"
 DAY = date(2026, 1, 31)
@@ -203,7 +203,15 @@ def test_turns_that_say_something_are_signals(tmp_path: Path) -> None:
         {"turn_key": "u1/3", "feedback_status": "neutral", "detected_at": at(1)},
     ]
     found = run_sql(tmp_path, "core__signals", {TURNS: rows, "core__feedback": [{}]}).to_dicts()
-    common = {"system": "conversations", "user_id": "u1", "is_explicit": False}
+    common = {
+        "system": "conversations",
+        "user_id": "u1",
+        "tenant_id": None,
+        "workspace_id": None,
+        "domain": None,
+        "event_date": date(2026, 1, 31),
+        "is_explicit": False,
+    }
     assert found[:2] == [
         common
         | {
@@ -493,7 +501,7 @@ def test_a_day_of_turns(tmp_path: Path) -> None:
     ]
     rows = [{"turn_key": f"u1/{n}", **row} for n, row in enumerate(rows)]
     found = run_sql(tmp_path, "metric__turn_daily", {TURNS: rows}).to_dicts()
-    assert found == [
+    assert [without_intervals(row) for row in found] == [
         {
             "event_date": date(2026, 1, 30),
             "turn_count": 1,
@@ -545,7 +553,7 @@ def calibration(folder: Path, turns: list[Row], ratings: list[Row]) -> list[Row]
     ratings = [{"feedback_id": f"f{n}", "occurred_at": at(1), **row} for n, row in enumerate(ratings, 1)]
     pairs_of = [{name: row[name] for name in row if name in TABLES[PAIRS].columns} for row in turns]
     inputs = {PAIRS: pairs_of, TURNS: [{"detected_at": at(0)} | row for row in turns], "core__feedback": ratings}
-    names = ("core__answer_refs", "core__signals", "metric__detector_calibration")
+    names = ("core__answer_refs", "core__signals", "core__judged_turns", "metric__detector_calibration")
     return [dict(row) for row in run_one_after_another(folder, names, inputs)[names[-1]]]
 
 

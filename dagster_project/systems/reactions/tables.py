@@ -6,6 +6,7 @@ from dagster_project.systems.reactions.columns import (
     COLUMNS,
     NEUTRAL_REACTIONS,
     OWN_IN_RAW,
+    RATES,
     REACTION_CONFIDENCE,
     REACTION_ORIGIN,
     REACTION_TURN_ID,
@@ -16,7 +17,7 @@ TABLES = by_name(
     COLUMNS,
     Table(
         "raw_reactions__reactions",
-        "One reaction artifact, as stored and as its text says (seed 3's `conv_messages`).",
+        "One reaction artifact, as stored and as its text says (the reaction system's table `conv_messages`).",
         ("reaction_id",),
         f"""reaction_id id tenant? project? user_id? bundle_id? agent_id? conversation_id message_id? turn_id track_id? role
         user_type? text hosted_uri? ts ttl_days? tags reaction? origin? confidence? reaction_text? has_text rn? {PLACED}""",
@@ -25,29 +26,36 @@ TABLES = by_name(
     ),
     Table(
         "raw_reactions__turn_logs",
-        "One turn log: only that its turn is known (R4).",
+        "One turn the source has a log of: that it is known, and nothing more.",
         ("turn_log_id",),
         f"turn_log_id id tenant? project? user_id? conversation_id turn_id ts {PLACED}",
         is_by_day=True,
         own={"id": ROW_ID, "turn_id": REACTION_TURN_ID},
+        said={
+            "turn_id": "the turn that is logged",
+            "user_id": "the person whose turn it is, as stored",
+        },
     ),
     Table(
         "core__reactions",
-        "One reaction before as_of: who says what of which turn, whether it counts and why not (R1, R4).",
+        "One reaction before as_of: who says what of which turn, whether it counts and why not.",
         ("reaction_id",),
         """reaction_id tenant? project? conversation_id turn_id user_id? origin? reaction? confidence? occurred_at event_date
         is_active inactive_reason? is_orphan rn? source_file""",
         own={"origin": REACTION_ORIGIN, "confidence": REACTION_CONFIDENCE, "turn_id": REACTION_TURN_ID},
+        is_for_analysts=True,
     ),
     Table(
         "metric__reaction_daily",
-        "One day of reactions that count, or did until they expired: by reaction and origin, and satisfaction (R2, R3).",
+        "One day of reactions that count, or did until they expired: by reaction and origin, and satisfaction.",
         ("event_date",),
-        """event_date reaction_count ok_count not_ok_count neutral_count user_count user_ok_count user_not_ok_count
+        f"""event_date reaction_count ok_count not_ok_count neutral_count user_count user_ok_count user_not_ok_count
         user_neutral_count machine_count machine_ok_count machine_not_ok_count machine_neutral_count unknown_count
-        unknown_ok_count unknown_not_ok_count unknown_neutral_count satisfaction_rate user_satisfaction_rate?
-        machine_satisfaction_rate? unknown_satisfaction_rate? ok_rate? user_ok_rate? machine_ok_rate? unknown_ok_rate?
-        orphan_count expired_count""",
+        unknown_ok_count unknown_not_ok_count unknown_neutral_count decided_count user_decided_count machine_decided_count
+        unknown_decided_count satisfaction_rate satisfaction_rate_low satisfaction_rate_high
+        {" ".join(f"{rate}? {rate}_low? {rate}_high?" for rate in RATES)} orphan_count expired_count""",
         own={"neutral_count": NEUTRAL_REACTIONS},
+        days_of="reactions",
+        passing=("expired_count",),
     ),
 )
