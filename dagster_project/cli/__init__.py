@@ -21,6 +21,7 @@ from dagster_project.cli.report_command import report_app
 from dagster_project.cli.review_command import review_app
 from dagster_project.cli.run_command import run
 from dagster_project.cli.sample_command import sample
+from dagster_project.cli.status_command import show_runs, status
 from dagster_project.cli.strategies_command import strategies
 from dagster_project.cli.terminal import hand_over, hand_over_json, say
 from dagster_project.cli.warehouse_command import warehouse
@@ -82,20 +83,8 @@ app.command()(strategies)
 app.command()(warehouse)
 
 
-@app.command()
-def status(as_json: Annotated[bool, typer.Option("--json")] = False) -> None:
-    """What is published, what came of the last run, what waits at the source. Exit code 0: all well, 1: something is
-    wrong, 2: nothing is published yet."""
-    from dagster_project.lookups.questions import status as look
-    from dagster_project.lookups.status_text import status_lines
-
-    found = look(settings())
-    if as_json:
-        hand_over_json(found)
-    else:
-        say("\n".join(status_lines(found)))
-    if code := 2 if not found["publication"] else 1 if found["wrong"] else 0:
-        raise typer.Exit(code)
+app.command()(status)
+app.command("runs")(show_runs)
 
 
 @app.command("config")

@@ -15,8 +15,10 @@ from dagster_project.config import SETTINGS, Config, Said, understood
 from dagster_project.config.reachable import is_there
 from dagster_project.config.source_settings import OF_A_SOURCE, SOURCES, SourceFile
 from dagster_project.databases.postgres_address import UNREADABLE, safe_uri
+from dagster_project.run.calling import shown
 
 Row = tuple[str, str, str, str]  # key, value, from, sentence
+HOOKS = ("on_failure",)  # addresses in them may be secrets
 PLACES = ("config", "home")  # shown with the sources: their values are as long
 
 
@@ -36,7 +38,7 @@ def _setting(key: str, said: Said, config: Config) -> dict[str, Any]:
     return {
         "key": key,
         "variable": setting.variable,
-        "value": _plain(value),
+        "value": _plain(shown(value) if key in HOOKS else value),
         "default": _plain(setting.default),
         "from": said.origin,
         "allowed": setting.allowed,

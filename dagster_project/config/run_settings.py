@@ -171,6 +171,17 @@ class Config:
         "Who answers for the tables, for Dagster to show: an e-mail address, or a team.",
         decides_outputs=False,
     )
+    on_failure: str = declared(
+        "",
+        "Called when a run fails, is stopped or was killed: a command, given JSON on its input, or an address it is posted to.",
+        decides_outputs=False,
+    )
+    on_alert_format: str = declared(
+        "json",
+        "What it is given: all there is to say, or the one sentence a Slack webhook takes.",
+        words=("json", "slack"),
+        decides_outputs=False,
+    )
 
     @property
     def worker_count(self) -> int:

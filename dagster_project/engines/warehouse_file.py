@@ -11,9 +11,12 @@ locking others out; where root did so all the same, the next run puts the copy b
 import filecmp
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
-from dagster_project.engines.warehouse_tables import fill
+import polars as pl
+
+from dagster_project.engines.warehouse_tables import NO_WORK, fill, work_in
 from dagster_project.errors import GristmillError
 from dagster_project.lake.damage import is_whole
 from dagster_project.lake.lake import WAREHOUSE, Lake
@@ -70,15 +73,16 @@ def _mode(home: Path) -> int:
     return 0o400 if home.stat().st_mode & 0o077 else 0o444
 
 
-def take_snapshot(lake: Lake) -> Path:
-    """Hard links to every file of the lake as this run sees it, and a warehouse on top of them; returns the latter."""
+def take_snapshot(lake: Lake, work: Mapping[str, pl.DataFrame] = NO_WORK) -> Path:
+    """Hard links to every file of the lake as this run sees it, and a warehouse on top of them; returns the latter. `work` are
+    the tables about the work itself, by name."""
     snapshot = lake.home / "snapshots" / str(lake.next_publication)
     temporary = snapshot.with_name(snapshot.name + ".tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     lake.link_all(temporary)
     (temporary / PLACE).write_text(str(lake.home), encoding="utf-8")
     temporary.replace(snapshot)
-    build_warehouse(lake, snapshot, snapshot / WAREHOUSE)
+    build_warehouse(lake, snapshot, snapshot / WAREHOUSE, work)
     return snapshot / WAREHOUSE
 
 
@@ -97,7 +101,7 @@ def write_portable(lake: Lake, file: Path) -> None:
         raise GristmillError(f"there is no folder {file.parent}")
     waiting = file.with_name(f".{file.name}.{os.getpid()}.tmp")
     try:
-        fill(waiting, lake, own_warehouse(lake).parent, is_portable=True)
+        fill(waiting, lake, own_warehouse(lake).parent, work_in(own_warehouse(lake)), is_portable=True)
         waiting.chmod(0o600 if _mode(lake.home) == 0o400 else 0o644)
         sync(waiting)
         waiting.replace(file)
@@ -105,9 +109,9 @@ def write_portable(lake: Lake, file: Path) -> None:
         waiting.unlink(missing_ok=True)
 
 
-def build_warehouse(lake: Lake, snapshot: Path, path: Path) -> None:
+def build_warehouse(lake: Lake, snapshot: Path, path: Path, work: Mapping[str, pl.DataFrame] = NO_WORK) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
-    fill(path, lake, snapshot)
+    fill(path, lake, snapshot, work)
     path.chmod(_mode(lake.home))
     sync(path)

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import polars as pl
@@ -18,6 +19,7 @@ import polars as pl
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.analysts import ANALYSTS, DICTIONARY, unit_of
 from dagster_project.contracts.table import Table
+from dagster_project.contracts.work import WORK
 from dagster_project.engines import queries
 from dagster_project.engines.shown_texts import shown_query
 from dagster_project.engines.warehouse_folder import HOME, FolderSql, is_right_home, quoted
@@ -32,18 +34,27 @@ SCHEMAS = {
     "train": "What training releases are made of.",
 }
 ZONED, NAIVE = "timestamptz", "timestamp"
+NO_WORK: Mapping[str, pl.DataFrame] = MappingProxyType({})
 
 
-def fill(path: Path, lake: Lake, snapshot: Path, is_portable: bool = False) -> None:
-    """Make the file; whoever calls sees to its place and mode."""
+def fill(
+    path: Path, lake: Lake, snapshot: Path, work: Mapping[str, pl.DataFrame] = NO_WORK, is_portable: bool = False
+) -> None:
+    """Make the file; whoever calls sees to its place and mode. `work` are the tables about the work itself, by name."""
     with duckdb.connect(str(path), config={"storage_compatibility_version": STORAGE}) as connection:
         connection.execute("set TimeZone = 'UTC'")
         connection.execute(f"set variable {HOME} = {quoted(lake.home)}")  # a view is tried when it is made
         connection.execute("set parquet_metadata_cache = true")
         connection.execute("begin")  # a commit for each of a thousand comments would take longer than everything else
-        _Filling(connection, lake, snapshot, is_portable).all()
+        _Filling(connection, lake, snapshot, work, is_portable).all()
         connection.execute("commit")
         connection.execute("checkpoint")
+
+
+def work_in(warehouse: Path) -> dict[str, pl.DataFrame]:
+    """The tables about the work as a warehouse has them."""
+    with duckdb.connect(str(warehouse), read_only=True) as connection:
+        return {name: connection.table(name).pl() for name in WORK}
 
 
 @dataclass
@@ -51,6 +62,7 @@ class _Filling:
     connection: duckdb.DuckDBPyConnection
     lake: Lake
     snapshot: Path
+    work: Mapping[str, pl.DataFrame]
     is_portable: bool
     told: list[tuple[str, Table]] = field(default_factory=list)  # schema and table, as the dictionary lists them
 
@@ -72,7 +84,8 @@ class _Filling:
             if table is not DICTIONARY:
                 columns = in_naive_utc(table.select_list)
                 self._add_view(table, f"select {columns} from ({in_naive_utc(queries.query(name).sql)})")
-        # here belong tables about the work itself, which every run puts down below <home>/runs: `self._add_rows(contract, frame)`
+        for name, table in WORK.items():
+            self._add_rows(table, self.work.get(name, table.empty()))
         self._add_dictionary()
 
     def _add_table(self, name: str) -> None:

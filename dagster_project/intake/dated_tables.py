@@ -32,6 +32,20 @@ from dagster_project.intake.fingerprints import UNDATED, changed_days, last_days
 from dagster_project.intake.held_rows import PLACE, QUARANTINE, Held, HeldRows
 from dagster_project.intake.large_days import Make, settle
 from dagster_project.intake.open_files import keeps_order, order_of
+from dagster_project.intake.reading_again import (
+    ASKED,
+    DAMAGED,
+    DIFFERENT,
+    GONE,
+    LAST,
+    MENDED,
+    NEW,
+    OTHERS,
+    RETURNED,
+    RIVALS,
+    STALE,
+    because,
+)
 from dagster_project.intake.stage import Stage
 from dagster_project.lake import parquet
 from dagster_project.lake.lake import NO_DAY
@@ -71,7 +85,12 @@ class DatedIntake:
 
     def bring_up_to_date(self, more_days: set[date]) -> Account:
         """`more_days` are days the caller knows to be out of date for reasons beyond the table itself."""
-        pending = self._chosen_days(more_days)
+        chosen = self._chosen_days(more_days)
+        self.run.planned[self.asset] = {**chosen}
+        if self.run.choice.is_dry:
+            self.lake.catalog.sources.setdefault(self.asset, {})
+            return Account(days_read=sorted(chosen))
+        pending = {*chosen}
         self._store_undated()
         while pending:
             groups = read_days(self.table, self.files, self.seen, sorted(pending), self.spill_folder, self._hold)
@@ -99,22 +118,35 @@ class DatedIntake:
             known = unknown_words(self.run, self.asset, self.table.vocabularies)
         self.lake.catalog.sources[self.asset]["unknown_words"] = account.unknown_words = known
 
-    def _chosen_days(self, more_days: set[date]) -> set[date]:
+    def _chosen_days(self, more_days: set[date]) -> dict[date, str]:
+        """The days that are read again, each with why (G7); where there are several reasons, the first."""
         accounts = {day: entry for day, entry in self.accounts.items() if day != UNDATED}
         known = {date.fromisoformat(day) for day in accounts}
         everything = {*self.seen.dates, *known}
-        if self.run.choice.full or self.is_stale:
-            return everything
-        days = changed_days(self.seen, accounts) | self._days_of_returned_files(accounts)
+        if self.run.choice.full:
+            return dict.fromkeys(everything, ASKED)
+        if self.is_stale:
+            return {day: STALE if day in known else NEW for day in everything}
+        looks_different = changed_days(self.seen, accounts)
+        returned = self._days_of_returned_files(accounts)
         damaged = self.run.damage.days & everything
         if self.run.choice.days:
             wanted = {day for day in everything if self.run.choice.includes(day)}
-            return damaged | wanted | self._never_read_whole(days)
-        days |= damaged | last_days(self.run.as_of.date()) & everything
-        days |= more_days & everything
+            never = self._never_read_whole(looks_different | returned)
+            return because((ASKED, wanted), (NEW, never - known), (DIFFERENT, never), (DAMAGED, damaged))
+        gone = {day for day in known if not self.seen.rows(day)}
         refused = self._refused()
-        days |= days_of_mended_rows(self.table, self.files, refused) & everything
-        return days | self._days_of_losers(refused, days)
+        found = because(
+            (NEW, looks_different - known),
+            (GONE, looks_different & gone),
+            (DIFFERENT, looks_different),
+            (RETURNED, returned),
+            (DAMAGED, damaged),
+            (LAST, last_days(self.run.as_of.date()) & everything),
+            (OTHERS, more_days & everything),
+            (MENDED, days_of_mended_rows(self.table, self.files, refused) & everything),
+        )
+        return found | dict.fromkeys(self._days_of_losers(refused, {*found}), RIVALS)
 
     def _never_read_whole(self, changed: set[date]) -> set[date]:
         """Days before as_of that the lake lacks, or has only a piece of: no range of days leaves them out (G14)."""

@@ -23,6 +23,7 @@ class Choice:
     days: tuple[date, date] | None = None
     wait_seconds: float = 0.0
     release: bool = False  # make a release, also where runs do not (T5)
+    is_dry: bool = False  # only say which days would be read again
 
     def includes(self, day: date) -> bool:
         """Whether this day was asked for."""
@@ -37,8 +38,10 @@ class Stage(Protocol):
     lake: Lake
     fingerprint_cache: FingerprintCache
     damage: Damage
-    report: Callable[[str, int], None]
+    planned: dict[str, dict[date | None, str]]  # table -> the days it reads again (None: all of it), each with why
     check_stop: Callable[[], None]  # raises where somebody asked the run to stop
+
+    def report(self, table: str, rows: int) -> None: ...
 
     @property
     def as_of(self) -> datetime: ...

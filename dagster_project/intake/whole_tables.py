@@ -16,6 +16,7 @@ from dagster_project.intake.fingerprints import UNDATED, look, remembered
 from dagster_project.intake.held_rows import PLACE, QUARANTINE, Held, HeldRows
 from dagster_project.intake.open_files import OpenFile, order_of
 from dagster_project.intake.quarantine import split
+from dagster_project.intake.reading_again import ASKED, DIFFERENT, NEW, RETURNED, STALE
 from dagster_project.intake.relations import resolve_copies
 from dagster_project.intake.stage import Stage
 from dagster_project.lake.lake import NO_DAY, Lake
@@ -61,6 +62,9 @@ def read_whole_table(
     }
     is_returned = {*known.get("held", ())} - {*missing}
     if run.choice.full or is_returned or {key: known.get(key) for key in stored} != stored:
+        if files or known.get("files"):
+            why = NEW if not known else STALE if known.get("files") == stored["files"] else DIFFERENT
+            run.planned[asset] = {None: ASKED if run.choice.full else RETURNED if is_returned else why}
         gone = sum(mark.rows for label, mark in seen.days.get(None, {}).items() if label in missing)
         held_rows = HeldRows(lake, asset, spec.key, missing)
         held = held_rows.on("", gone) if gone else None

@@ -19,6 +19,10 @@ POLL_SECONDS = 0.2
 LOOK_SECONDS = 0.1  # longer than it takes somebody to look whether the home is held
 
 
+class HomeHeld(GristmillError):
+    """Another run is on it."""
+
+
 @contextmanager
 def home_lock(home: Path, wait_seconds: float = 0.0) -> Iterator[None]:
     """Hold the home for this process, waiting at most `wait_seconds` for whoever has it."""
@@ -33,7 +37,7 @@ def home_lock(home: Path, wait_seconds: float = 0.0) -> Iterator[None]:
                 if time.monotonic() >= deadline:
                     file.seek(0)
                     holder = file.read().strip() or "another process"
-                    raise GristmillError(f"{home} is in use by {holder}; wait for it, or use --wait SECONDS") from error
+                    raise HomeHeld(f"{home} is in use by {holder}; wait for it, or use --wait SECONDS") from error
                 time.sleep(POLL_SECONDS)
         file.seek(0)
         file.truncate()

@@ -1,4 +1,4 @@
-"""What a user may ask of a home without running anything: status, stats, quarantine, why. Reads only.
+"""What a user may ask of a home without running anything: stats, quarantine, why. Reads only; how it is doing, `status.py` tells.
 
 What of an answer is one system's, its own `lookups.py` and `figures.py` find.
 """
@@ -10,85 +10,17 @@ from typing import Any
 import polars as pl
 
 from dagster_project.config import Config
-from dagster_project.contracts import TABLES
-from dagster_project.databases.plain_files import size_of
 from dagster_project.engines import queries, reading
 from dagster_project.engines.reading import where
 from dagster_project.errors import GristmillError
 from dagster_project.lake import parquet
-from dagster_project.lake.lake import Catalog, Lake, published
+from dagster_project.lake.lake import Lake, published
 from dagster_project.lake.releases import EXCLUDED, ReleaseName, record_files
-from dagster_project.registry import DATED_SPECS, SYSTEMS
+from dagster_project.registry import SYSTEMS
 from dagster_project.review.settling import place_in_queue
-from dagster_project.run.missing_files import missing_files, told, with_missing_defaults
-from dagster_project.run.record import GOOD, runs
-from dagster_project.run.source_changes import changed_days
 from dagster_project.systems.declaration import Why
 
 CONTENDERS = "core__contenders"  # what knows the split of a candidate that may leave
-
-# --- status ------------------------------------------------------------------------------------------------------
-
-
-def status(config: Config) -> dict[str, Any]:
-    """What is published, what came of the last run whoever started it, and `wrong`: what somebody should look at."""
-    catalog = Catalog.read(config.home / "lake" / "catalog.json")
-    history = runs(config.home)
-    ended = [run for run in history if run["outcome"] != "running"]
-    last_good = next((run for run in reversed(ended) if "drift" in run and run["outcome"] in GOOD), {})
-    is_torn = catalog.publication and not history and size_of(config.home / "runs" / "runs.jsonl") > 0
-    wrong = [f"the record of runs, {config.home / 'runs' / 'runs.jsonl'}, cannot be read"] if is_torn else []
-    wrong += [f"the last run {ended[-1]['outcome']}: {ended[-1]['reason']}"] if _is_bad(ended) else []
-    missing = missing_files(with_missing_defaults(config, catalog), catalog)
-    wrong += sorted({f"{found.system}: none of its files is there" for found in missing if found.is_alone})
-    try:
-        waiting = [str(day) for day in changed_days(config, DATED_SPECS)]
-    except GristmillError as error:
-        waiting = None
-        wrong.append(f"the sources cannot be looked at: {error}")
-    return {
-        "home": str(config.home),
-        "publication": catalog.publication,
-        "as_of": catalog.as_of,
-        "release": catalog.release.get("name"),
-        "release_is_behind": catalog.release.get("is_behind", False),
-        "wrong": wrong,
-        "last_run": history[-1] if history else None,
-        "drift": last_good.get("drift", []),
-        "failed_checks": (ended[-1] if _is_bad(ended) else last_good).get("checks", []),
-        "tables": [_table_status(catalog, table) for table in TABLES if catalog.tables.get(table)],
-        "sources": [_source_status(asset, entry) for asset, entry in sorted(catalog.sources.items())],
-        "missing": told(missing, catalog),
-        "waiting_days": waiting,
-    }
-
-
-def _is_bad(ended: list[dict[str, Any]]) -> bool:
-    return bool(ended) and ended[-1]["outcome"] not in GOOD
-
-
-def _table_status(catalog: Catalog, table: str) -> dict[str, Any]:
-    files = catalog.tables[table]
-    days = sorted(p.removeprefix("event_date=") for p in files if p.startswith("event_date="))
-    return {
-        "table": table,
-        "days": len(days) or None,
-        "first_day": days[0] if days else None,
-        "last_day": days[-1] if days else None,
-        "rows": sum(file.rows for file in files.values()),
-        "bytes": sum(file.bytes for file in files.values()),
-    }
-
-
-def _source_status(asset: str, entry: dict[str, Any]) -> dict[str, Any]:
-    days = entry.get("days", {"all": entry}).values()
-    return {
-        "table": asset,
-        "read": sum(day.get("read", 0) for day in days),
-        "quarantined": sum(day.get("quarantined", 0) for day in days),
-        "copies": sum(day.get("copies", 0) for day in days),
-    }
-
 
 # --- stats -------------------------------------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ It lies under `<home>/runs/dagster`, or where DAGSTER_HOME says. It is no output
 """
 
 import fcntl
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -18,7 +19,7 @@ from sqlalchemy.pool import StaticPool
 
 from dagster_project.errors import GristmillError
 from dagster_project.run.mill_run import MillRun
-from dagster_project.run.record import runs
+from dagster_project.run.run_log import runs
 
 HOME_TAG, RUN_TAG = "gristmill/home", "gristmill/run"
 READY = ".gristmill"
@@ -97,6 +98,7 @@ def history_folder(home: Path) -> Path:
 @contextmanager
 def history(home: Path) -> Iterator[dg.DagsterInstance]:
     """The history, open for a run of the command line. What is printed stays on its terminal."""
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # making its tables is nobody's news
     folder = history_folder(home)
     # "temp" is only where it lies if nobody says; this is Dagster's public way to a history with settings of one's own
     with (

@@ -18,6 +18,7 @@ from dagster_project.run.mill_run import MillRun
 WAREHOUSE = "warehouse"
 BROUGHT_ALONG_TAG = "gristmill/brought_along_by"
 TABLES_OF: dict[str, list[str]] = {}  # step -> the tables it makes, of all steps there are ...
+GROUP_OF: dict[str, str] = {}  # step -> the group of its tables
 ALL_STEPS: list[dg.AssetsDefinition] = []  # ... and those steps, in the order they were declared
 
 
@@ -47,6 +48,7 @@ def run_whole(
     As the job `refresh`, so that it stands among that job's runs. Its days are the mill's to choose: Dagster would report
     every day of a range, whether it was there or not.
     """
+    mill.watcher.plans({name: GROUP_OF[name] for name, made in TABLES_OF.items() if wanted(mill) & {*made}})
     selection = dg.AssetSelection.all() - dg.AssetSelection.assets(*({*TABLES} - wanted(mill)))
     whole = dg.Definitions(
         assets=ALL_STEPS,

@@ -1,6 +1,9 @@
 """Publishing: what a run staged becomes visible all at once, the lake, the release, the warehouse and the files for reviewers."""
 
+import polars as pl
+
 from dagster_project.code_identity import code_identity
+from dagster_project.contracts.work import REVIEW_DAILY, ROWS_READ_DAILY
 from dagster_project.engines import shown_texts
 from dagster_project.engines.warehouse_file import (
     copy_for_people,
@@ -13,6 +16,8 @@ from dagster_project.lake.lake import WAREHOUSE
 from dagster_project.lake.placing import discard_log
 from dagster_project.lake.releases import ReleaseName
 from dagster_project.review.review_files import are_review_files_there, review_files, review_files_inputs
+from dagster_project.review.waiting import decided_daily, waiting_now
+from dagster_project.run import work_tables
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.run.missing_files import missing_since
@@ -62,7 +67,7 @@ def _publish(run: MillRun) -> bool:
         review_files(run).lay_out()  # somebody removed a file
         return True
     lake.catalog.snapshot = lake.next_publication
-    warehouse = take_snapshot(lake)
+    warehouse = take_snapshot(lake, about_the_work(run))
     files = review_files(run)  # last: people may be editing the batch it replaces
     lake.commit([*releases, (copy_for_people(warehouse, lake), lake.home / WAREHOUSE), *run.state_moves, *files.moves])
     discard_log(lake.home / WAREHOUSE)  # of a client that had the old file open meanwhile
@@ -70,3 +75,14 @@ def _publish(run: MillRun) -> bool:
     prune_snapshots(lake)
     remove_folders(lake.home, pruned)
     return True
+
+
+def about_the_work(run: MillRun) -> dict[str, pl.DataFrame]:
+    """The tables about the work up to this publication, the run that makes it among them; what is to be kept of them once it
+    is made."""
+    lake = run.lake
+    before = work_tables.kept(lake.home, REVIEW_DAILY.name)
+    queues = work_tables.with_waiting(before, run.began.date(), waiting_now(lake), decided_daily(lake))
+    run.daily = {ROWS_READ_DAILY.name: work_tables.rows_read_daily(lake.catalog), REVIEW_DAILY.name: queues}
+    entry = {**run.record.entry(**run.facts(lake.next_publication)), "outcome": "published"}
+    return work_tables.work_tables(lake.home, entry, (run.record.checks.values(), run.record.drift), run.daily)

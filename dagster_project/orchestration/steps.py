@@ -20,6 +20,7 @@ from dagster_project.errors import GristmillError
 from dagster_project.orchestration.days import report_days, report_held_days, version_of
 from dagster_project.orchestration.parts_of_runs import (
     ALL_STEPS,
+    GROUP_OF,
     TABLES_OF,
     WAREHOUSE,
     bring_along,
@@ -29,8 +30,7 @@ from dagster_project.orchestration.parts_of_runs import (
 from dagster_project.orchestration.tags import PRIORITY_TAG
 from dagster_project.run.made import Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
-from dagster_project.run.record import FailedCheck
-from dagster_project.run.source_tables import NO_DRIFT
+from dagster_project.run.record import Check
 from dagster_project.run.stop import STOP
 
 Mill = dg.ResourceParam[MillRun]
@@ -69,16 +69,19 @@ def step(
                 bring_along(context, mill)
             elif wanted(mill) & {*tables}:
                 started = time.process_time()
+                mill.watcher.begins(name)
                 with retries_if_locked(context, mill):
                     for one in make(mill):
                         _take(mill, one)
                 mill.making_cpu_seconds += time.process_time() - started
+                mill.watcher.ends(name)
                 report_days(context, mill, specs)
                 if WAREHOUSE in tables:
                     report_held_days(context.instance, mill.lake.published)
         for spec, table in zip(specs, tables, strict=True):
             yield _result(mill, table, claims.get(table, ()), version_of(context, mill, spec))
 
+    GROUP_OF[name] = specs[0].group_name or name
     ALL_STEPS.append(made)
     return made
 
@@ -88,15 +91,14 @@ def _check_spec(table: str, claim: Claim) -> dg.AssetCheckSpec:
 
 
 def _take(mill: MillRun, made: Made) -> None:
-    """A table is there: remember what to tell of it, and which of its claims do not hold."""
+    """A table is there: remember what to tell of it, and what came of its claims."""
     mill.made[made.table] = made
     if made.account:
         mill.record.put_account(made.table, made.account, mill.lake.rows(made.table))
     for outcome in made.outcomes:
         claim = outcome.claim
-        if not outcome.holds and claim is not NO_DRIFT:  # which the record has in detail
-            told = outcome.found, outcome.offending_rows, outcome.first
-            mill.record.put_check(FailedCheck(made.table, claim.name, claim.says, claim.blocks, *told))
+        told = outcome.found, outcome.offending_rows, outcome.first, outcome.holds
+        mill.record.put_check(Check(made.table, claim.name, claim.says, claim.blocks, *told, made.is_current))
 
 
 def _result(mill: MillRun, table: str, claims: Sequence[Claim], version: dg.DataVersion) -> dg.MaterializeResult:

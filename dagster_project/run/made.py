@@ -13,6 +13,7 @@ import polars as pl
 from dagster_project.intake.account import Account
 
 SHOWN_ROWS = 5  # of those that break a claim
+DRIFT_CLAIM = "no_drift"  # what it finds, the record of the work has in a table of its own
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ Everything a stage may look at hangs here; nothing of it knows about Dagster.
 
 import contextlib
 import json
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
@@ -13,12 +14,15 @@ from types import TracebackType
 from typing import Any
 from uuid import uuid4
 
+import polars as pl
+
 from dagster_project.code_identity import code_identity
 from dagster_project.columns.spaces import SPACES
 from dagster_project.config import SOURCES, Config
 from dagster_project.config.system_facts import FACTS
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.source_table import TableSpec
+from dagster_project.contracts.work import ROWS_READ_DAILY
 from dagster_project.databases import sqlite
 from dagster_project.databases.fingerprint_cache import FingerprintCache
 from dagster_project.databases.plain_files import size_of
@@ -33,10 +37,14 @@ from dagster_project.lake.lock import check_free_space, home_lock
 from dagster_project.lake.placing import Move, check_places
 from dagster_project.lake.releases import releases
 from dagster_project.run import nothing_new
+from dagster_project.run.calling import call, failed_run
 from dagster_project.run.made import Made
 from dagster_project.run.missing_files import check_lost_rows, missing_files, told, with_missing_defaults
-from dagster_project.run.record import GOOD, RunRecord
+from dagster_project.run.record import RunRecord
+from dagster_project.run.run_log import GOOD
 from dagster_project.run.stop import STOP
+from dagster_project.run.watching import Watcher
+from dagster_project.run.work_tables import rows_read_daily
 
 FIRST_RUN_FACTOR = 2  # a first run writes raw, keys and a release: about twice what it reads
 
@@ -53,7 +61,7 @@ class MillRun:
     config: Config
     choice: Choice = field(default_factory=Choice)
     began: datetime = field(default_factory=lambda: datetime.now(UTC))  # the run's one look at the clock (G2)
-    report: Callable[[str, int], None] = lambda table, rows: None  # called as tables are written, for progress
+    watcher: Watcher = field(default_factory=Watcher)  # is told how far it is
     check_stop: Callable[[], None] = STOP.check
     state_moves: list[Move] = field(default_factory=list)  # what the publication puts into the state (G12)
     started_by: str | None = None  # who asked for the run; None: it is no run of the pipeline, and not put down as one
@@ -63,6 +71,12 @@ class MillRun:
         default_factory=dict
     )  # ... those it has brought up to as_of: all, or it does not publish
     dated: Mapping[str, TableSpec] = field(default_factory=dict)  # the tables that are read by day
+    daily: dict[str, pl.DataFrame] = field(
+        default_factory=dict
+    )  # tables about the work by day, as this run leaves them
+    planned: dict[str, dict[date | None, str]] = field(
+        default_factory=dict
+    )  # which days each table reads again, and why
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs ...
     making_cpu_seconds: float = 0.0  # ... and all steps: the rest of a run is imports and Dagster's own
 
@@ -85,19 +99,37 @@ class MillRun:
 
     def _leave(self, error: BaseException | None) -> None:
         """Let go of everything, the home last: what came of the run is put down before the next one begins."""
-        is_good = self.record.outcome in GOOD
         with self._stack:
-            self.record.end(
-                error,
-                as_of=self._as_of,
-                as_of_choice=self.as_of_choice,
-                full=self.choice.full,
-                days=self.choice.days,
-                publication=self.lake.published.publication if is_good else None,
-                missing_files=told(self.missing, self.lake.published) if is_good else None,
-                release_cpu_seconds=self.release_cpu_seconds,
-                making_cpu_seconds=self.making_cpu_seconds,
-            )
+            daily = {}
+            if self.record.outcome in GOOD and not self.is_in_the_past:
+                daily = {ROWS_READ_DAILY.name: rows_read_daily(self.lake.published), **self.daily}
+            entry = self.record.end(error, daily, **self.facts())
+        if entry and self.record.outcome not in GOOD:
+            self._tell(entry)
+
+    def _tell(self, entry: Mapping[str, Any]) -> None:
+        """Whoever wants to know of runs that did not go well; the home is not held meanwhile, unless it was another's end."""
+        if target := self.config.on_failure:
+            trouble = call(target, failed_run(self.config.home.absolute(), entry), self.config.on_alert_format)
+            if trouble:
+                print(f"gristmill: on_failure: {trouble}", file=sys.stderr)
+
+    def facts(self, publication: int | None = None) -> dict[str, Any]:
+        """What the record has of it besides what it found. `publication` is the one it is about to make."""
+        is_good = self.record.outcome in GOOD
+        lake = self.lake if publication or is_good else None
+        catalog = None if lake is None else lake.catalog if publication else lake.published
+        return {
+            "as_of": self._as_of,
+            "as_of_choice": self.as_of_choice,
+            "full": self.choice.full,
+            "days": self.choice.days,
+            "publication": publication or (catalog.publication if catalog else None),
+            "release": catalog.release.get("name") if catalog else None,
+            "missing_files": told(self.missing, catalog) if catalog else None,
+            "release_cpu_seconds": self.release_cpu_seconds,
+            "making_cpu_seconds": self.making_cpu_seconds,
+        }
 
     def _leave_picture(self) -> None:
         """Last of all, while the home is still held: sweeping what was staged gives published files, which were linked from
@@ -136,9 +168,14 @@ class MillRun:
         self._stack.enter_context(home_lock(home, self.choice.wait_seconds))
         check_places(home, ["runs"], [])
         self.record.begin(full=self.choice.full, days=self.choice.days)
+        for killed in self.record.killed:  # nobody else could tell of them
+            self._tell(killed)
         self.lake = Lake(home)
         self._stack.callback(self._leave_picture)
-        self.lake.recover()
+        if not self.choice.is_dry:
+            self.lake.recover()
+        elif self.lake.journal.exists():
+            raise GristmillError(f"a publication is half done in {home}: the next run finishes it before anything else")
         self._stack.callback(self.lake.sweep)
         self._looked, self._state = nothing_new.look_at_inputs(self.config), nothing_new.look_at_state(home)
         self._configured = self.config
@@ -188,6 +225,10 @@ class MillRun:
                 f"{behind[0]}{others} did not take part in this run, so nothing was published: "
                 "run everything (`gristmill run`, or the job `refresh`)"
             )
+
+    def report(self, table: str, rows: int) -> None:
+        """So many rows were just written to a table."""
+        self.watcher.wrote(table, rows)
 
     # --- the sources ---------------------------------------------------------------------------------------------
 

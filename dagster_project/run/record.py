@@ -1,31 +1,32 @@
-"""The record of runs, `<home>/runs/runs.jsonl`: a line when a run begins and one when it ends, whoever started it.
+"""What is known of a run while it goes on, and what is put down of it: in the log (`run_log.py`) and in tables (`work_tables.py`)."""
 
-It is a log and no output: the one place where the clock may be written down. Lines are appended whole, by the run that
-holds the home. A beginning without an end whose home nobody holds is a run that was killed.
-"""
-
+import contextlib
 import json
 import os
 import socket
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
-from dagster_project.errors import GristmillError, Stopped, one_line
-from dagster_project.lake.lock import is_held
+import polars as pl
 
-TAIL_BYTES = 16 * 2**20  # what is looked at of a long history: some thousand runs
-GOOD = ("published", "nothing_new")
+from dagster_project.errors import GristmillError, Misused, Stopped, one_line
+from dagster_project.lake.lock import HomeHeld
+from dagster_project.run import run_log, work_tables
+from dagster_project.run.made import DRIFT_CLAIM
+from dagster_project.run.run_log import GOOD
+
 MOST_WORDS = 20  # unknown words of a table that are put down one by one
+MOST_SHOWN_CHARACTERS = 240
+FIGURES = ("read", "kept", "quarantined", "copies", "not_sampled", "waiting")
 
 
 @dataclass(frozen=True)
-class FailedCheck:
-    """A claim about a table that does not hold, and what was found instead."""
+class Check:
+    """A claim about a table, whether it holds, and what was found."""
 
     table: str
     claim: str
@@ -34,13 +35,17 @@ class FailedCheck:
     found: Mapping[str, Any]
     offending_rows: int | None = None
     first: list[Any] = field(default_factory=list)
+    holds: bool = False
+    is_unchanged: bool = False  # the table was up to date: nobody looked again
 
     def line(self, most_rows: int = 3) -> str:
         """For a person: table, claim, how many rows offend it, the first of them."""
         rows = "" if self.offending_rows is None else f": {self.offending_rows:,} rows"
         shown = [json.dumps(row, default=str, ensure_ascii=False) for row in self.first[:most_rows]]
         shown += [f"{name} {value}" for name, value in self.found.items()] if not shown else []
-        told = "; ".join(text if len(text) <= 240 else f"{text[:239]}…" for text in shown)
+        told = "; ".join(
+            text if len(text) <= MOST_SHOWN_CHARACTERS else f"{text[: MOST_SHOWN_CHARACTERS - 1]}…" for text in shown
+        )
         return f"{self.table}: {self.claim} does not hold ({self.says.rstrip('.')}){rows}{', first ' if rows else ': '}{told}"
 
 
@@ -52,54 +57,77 @@ class RunRecord:
         self.home, self.run_id, self.started_by, self.started = home, run_id, started_by, started
         self.accounts: dict[str, dict[str, int]] = {}
         self.drift: list[dict[str, Any]] = []
-        self.checks: list[FailedCheck] = []
+        self.checks: dict[tuple[str, str], Check] = {}
         self.outcome: str | None = None
         self.reason: str | None = None
         self.has_begun = False
-        self._known_drift: set[tuple[Any, ...]] | None = None
+        self.killed: list[dict[str, Any]] = []  # runs before this one of which nobody knew yet that they were killed
+        self.days_read: set[Any] = set()
+        self.days_changed: set[Any] = set()
+        self._known_drift: dict[tuple[str, ...], datetime] | None = None
 
     def begin(self, **more: Any) -> None:
         """Put down that the run begins. It holds the home, so whatever has not ended was killed."""
         if self.started_by is None:
             return
-        known = _runs_as_put_down(self.home)
+        known = run_log.as_put_down(self.home)
         for killed in (run for run in known if "outcome" not in run):
-            _append(self.home, {"run": killed["run"], "outcome": "killed", "reason": _killed(killed)})
-        before = [run for run in known if run.get("outcome") in GOOD and "drift" in run]
-        self._known_drift = {_drift_key(item) for item in before[-1]["drift"]} if before else None
+            ended = {"outcome": "killed", "reason": run_log.how_killed(killed)}
+            run_log.append(self.home, {"run": killed["run"], **ended})
+            self.killed.append({**killed, **ended})
+        looked = [run["run"] for run in known if run.get("outcome") in GOOD and "drift_count" in run]
+        self._known_drift = work_tables.drift_of(self.home, looked[-1]) if looked else None
         who = {"pid": os.getpid(), "host": socket.gethostname()}
-        _append(self.home, {"run": self.run_id, "started": self.started, "started_by": self.started_by, **who, **more})
+        begun = {"run": self.run_id, "started": self.started, "started_by": self.started_by, **who, **more}
+        run_log.append(self.home, begun)
         self.has_begun = True
+
+    # --- what it finds -------------------------------------------------------------------------------------------
 
     def put_account(self, table: str, account: Any, rows: int) -> None:
         """What the run did with a source table, and what of it we do not know (G5, G8). Drift that was not there in the
         last run that went well is new."""
-        names = ("read", "kept", "quarantined", "copies", "not_sampled", "waiting")
-        days = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
-        self.accounts[table] = {name: getattr(account, name) for name in names} | days
+        self.accounts[table] = {name: getattr(account, name) for name in FIGURES}
+        self.days_read.update(account.days_read)
+        self.days_changed.update(account.changed_days)
         found = [{"table": table, "kind": "missing column", "name": name} for name in account.missing_columns]
         found += [{"table": table, "kind": "unknown column", "name": name} for name in account.unknown_columns]
         words = sorted(account.unknown_words.items(), key=lambda item: (-item[1], item[0]))
         if len(words) > MOST_WORDS:
             rest = words[MOST_WORDS:]
             words = [*words[:MOST_WORDS], (f"{len(rest)} more", sum(count for _, count in rest))]
-        found += [
-            {
-                "table": table,
-                "kind": "unknown word",
-                "name": word,
-                "rows": count,
-                "share": round(count / max(rows, 1), 4),
-            }
-            for word, count in words
-        ]
-        known = self._known_drift
+        for word, count in words:
+            share = min(1.0, round(count / max(rows, 1), 4))  # of lists, words are counted and not rows
+            found.append({"table": table, "kind": "unknown word", "name": word, "rows": count, "share": share})
         self.drift = [item for item in self.drift if item["table"] != table]  # a step that is tried again tells again
-        self.drift += [{**item, "new": known is not None and _drift_key(item) not in known} for item in found]
+        self.drift += [{**item, **self._since(item)} for item in found]
 
-    def put_check(self, check: FailedCheck) -> None:
-        if check not in self.checks:
-            self.checks.append(check)
+    def _since(self, item: Mapping[str, Any]) -> dict[str, Any]:
+        known = self._known_drift
+        first_seen = (known or {}).get(work_tables.drift_key(item))
+        return {"new": known is not None and first_seen is None, "first_seen_at": first_seen or self.started}
+
+    @property
+    def has_run_before(self) -> bool:
+        """Whether there is a run that went well to compare with."""
+        return self._known_drift is not None
+
+    def put_check(self, check: Check) -> None:
+        self.checks[check.table, check.claim] = check
+
+    @property
+    def failed_checks(self) -> list[Check]:
+        """Claims that do not hold, but for those about drift, which `drift` has in detail."""
+        return [check for check in self.checks.values() if not check.holds and check.claim != DRIFT_CLAIM]
+
+    @property
+    def failed_check(self) -> str | None:
+        """The first check that keeps the run from publishing."""
+        found = [check for check in self.failed_checks if check.blocks]
+        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
+        return f"{found[0].line()}{more}; nothing was published" if found else None
+
+    # --- what comes of it ----------------------------------------------------------------------------------------
 
     def fail(self, error: BaseException, outcome: str = "failed") -> None:
         """The first thing that went wrong is the reason; what follows from it is not."""
@@ -110,133 +138,72 @@ class RunRecord:
     def published(self, is_changed: bool) -> None:
         self.outcome = "published" if is_changed else "nothing_new"
 
-    @property
-    def failed_check(self) -> str | None:
-        """The first check that keeps the run from publishing."""
-        found = [check for check in self.checks if check.blocks]
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        return f"{found[0].line()}{more}; nothing was published" if found else None
+    def entry(self, **more: Any) -> dict[str, Any]:
+        """What is known of the run by now, as the log has it."""
+        found = {}
+        if self.accounts:  # it came as far as reading
+            sums = {name: sum(account[name] for account in self.accounts.values()) for name in FIGURES}
+            found = {
+                **sums,
+                "days_read": len(self.days_read),
+                "days_changed": len(self.days_changed),
+                "drift_count": len(self.drift),
+                "new_drift_count": sum(item["new"] for item in self.drift),
+                "failed_check_count": len(self.failed_checks),
+            }
+        return {
+            "run": self.run_id,
+            "started": self.started,
+            "started_by": self.started_by,
+            "pid": os.getpid(),
+            "host": socket.gethostname(),
+            "finished": datetime.now(UTC),
+            "outcome": self.outcome,
+            "reason": self.reason,
+            **more,
+            **found,
+            "cpu_seconds": time.process_time(),
+        }
 
-    def end(self, error: BaseException | None, **more: Any) -> None:
-        """Put down what came of the run. `error` is what ends it, if anything."""
-        if not self.has_begun:
-            return
+    def end(
+        self, error: BaseException | None, kept: Mapping[str, pl.DataFrame] | None = None, **more: Any
+    ) -> dict[str, Any] | None:
+        """Put down what came of the run, and return that. `error` is what ends it, if anything; `kept` are the tables by day
+        as they are now that it went well."""
         if self.outcome is None and self.failed_check:
             self.outcome, self.reason = "failed", self.failed_check
         if error is None or isinstance(error, GeneratorExit):  # which is how Dagster lets go of a run
             error = GristmillError("it ended before anything was published")
         self.fail(error)
-        entry = {
-            "run": self.run_id,
-            "started": self.started,
-            "started_by": self.started_by,
-            "pid": os.getpid(),
-            "finished": datetime.now(UTC),
-            "outcome": self.outcome,
-            "reason": self.reason,
-            **more,
-            "accounts": self.accounts,
-            "drift": self.drift,
-            "checks": [asdict(check) for check in self.checks],
-            "cpu_seconds": time.process_time(),
-        }
+        if self.started_by is None or isinstance(error, HomeHeld | Misused):  # then none has been tried
+            return None
+        entry = self.entry(**more)
+        if not self.has_begun:
+            self._put_down_what_could_not_begin(entry)
+            return entry
         try:
-            _append(self.home, entry)
+            work_tables.put_found(self.home, self.run_id, self.started, self.checks.values(), self.drift)
+            for name, rows in (kept or {}).items():
+                work_tables.put(self.home, name, rows)
+            run_log.append(self.home, entry)
         except OSError:
             if self.outcome in GOOD:  # else there is something more important to tell
                 raise
+        return entry
 
-
-def put_down_nothing_new(home: Path, started_by: str, started: datetime, as_of: str, publication: int) -> None:
-    """A run that had nothing to do. What the run before found of drift and checks still stands."""
-    _append(
-        home,
-        {
-            "run": str(uuid4()),
-            "started": started,
-            "started_by": started_by,
-            "pid": os.getpid(),
-            "finished": datetime.now(UTC),
-            "outcome": "nothing_new",
-            "reason": None,
-            "as_of": as_of,
-            "publication": publication,
-            "cpu_seconds": time.process_time(),
-        },
-    )
+    def _put_down_what_could_not_begin(self, entry: Mapping[str, Any]) -> None:
+        """It never held the home, so it makes none: only where there is a log of runs already."""
+        if run_log.place(self.home).exists():
+            with contextlib.suppress(OSError):  # the reason it could not begin is what its user has to know
+                run_log.append(self.home, entry)
 
 
 def drift_lines(drift: Iterable[Mapping[str, Any]], most: int) -> list[str]:
     """What a person is told of drift: what is new first, then what concerns most rows."""
     found = sorted(drift, key=lambda item: (not item["new"], -item.get("share", 1.0), item["table"], item["name"]))
-    lines = []
-    for item in found[:most]:
-        rows = f" in {item['rows']:,} rows ({item['share']:.1%})" if "rows" in item else ""
-        lines.append(f"{'new: ' if item['new'] else ''}{item['table']}: {item['kind']} {item['name']}{rows}")
-    return lines
+    return [f"{'new: ' if item['new'] else ''}{item['table']}: {drift_words(item)}" for item in found[:most]]
 
 
-def _drift_key(item: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(item[name] for name in ("table", "kind", "name"))
-
-
-def _append(home: Path, entry: Mapping[str, Any]) -> None:
-    path = home / "runs" / "runs.jsonl"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    line = json.dumps(entry, default=_as_text, ensure_ascii=False, separators=(",", ":")) + "\n"
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        size = os.fstat(handle).st_size
-        is_torn = size and os.pread(handle, 1, size - 1) != b"\n"  # the disk was full, or the machine went down
-        os.write(handle, f"{chr(10) if is_torn else ''}{line}".encode(errors="surrogatepass"))
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def _as_text(value: object) -> str:
-    return value.isoformat() if isinstance(value, datetime) else str(value)
-
-
-def runs(home: Path, is_mine: bool = False) -> list[dict[str, Any]]:
-    """The latest runs in the order they began, each as last put down.
-
-    One that has not ended goes on while somebody holds the home, and was killed if nobody does; `is_mine`: we hold it.
-    """
-    told = _runs_as_put_down(home)
-    for place, run in enumerate(told):
-        if "outcome" not in run:
-            goes_on = not is_mine and place == len(told) - 1 and is_held(home)
-            run["outcome"], run["reason"] = ("running", None) if goes_on else ("killed", _killed(run))
-    return told
-
-
-def _killed(run: Mapping[str, Any]) -> str:
-    return f"process {run.get('pid')} on {run.get('host')} was killed"
-
-
-def _runs_as_put_down(home: Path) -> list[dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = {}
-    for number, entry in enumerate(_entries(home / "runs" / "runs.jsonl")):
-        key = entry.get("run", str(number))
-        found[key] = found.get(key, {"run": key}) | entry
-    return list(found.values())
-
-
-def _entries(path: Path) -> list[dict[str, Any]]:
-    """What can be read of the log's end; a line that was not written whole says nothing."""
-    try:
-        with path.open("rb") as file:
-            file.seek(max(0, path.stat().st_size - TAIL_BYTES))
-            lines = file.read().split(b"\n")
-    except FileNotFoundError:
-        return []
-    entries = []
-    for line in lines:
-        try:
-            entry = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(entry, dict):
-            entries.append(entry)
-    return entries
+def drift_words(item: Mapping[str, Any]) -> str:
+    rows = f" in {item['rows']:,} rows ({item['share']:.1%})" if item.get("rows") is not None else ""
+    return f"{item['kind']} {item['name']}{rows}"

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 from dagster_project.intake.account import Account
 from dagster_project.intake.dated_tables import repeated_keys
-from dagster_project.run.made import Claim, Made, Outcome
+from dagster_project.run.made import DRIFT_CLAIM, Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
 
 ROWS_ADD_UP = Claim("rows_add_up", "read = kept + quarantined + copies + not sampled (G3)")
-NO_DRIFT = Claim("no_drift", "no missing or unknown columns, no unknown words (G5, G8)", blocks=False)
+NO_DRIFT = Claim(DRIFT_CLAIM, "no missing or unknown columns, no unknown words (G5, G8)", blocks=False)
 KEY_IS_ONCE = Claim("key_is_once", "a key is in the lake once (G7)")
 OF_WHOLE, OF_DATED = (ROWS_ADD_UP, NO_DRIFT), (ROWS_ADD_UP, NO_DRIFT, KEY_IS_ONCE)
 ACCOUNTED = ("read", "kept", "quarantined", "copies", "not_sampled", "waiting")

@@ -322,6 +322,8 @@ LIMITS = {
     "second_review_share",
     "release_every",
     "keep_releases",
+    "on_failure",
+    "on_alert_format",
     "busy_timeout_seconds",
     "memory_limit_mb",
     "workers",

@@ -10,7 +10,7 @@ import pytest
 
 from dagster_project.lake import lake as lakes
 from dagster_project.lake.lake import Catalog, Lake
-from dagster_project.run.record import runs
+from dagster_project.run.run_log import runs
 from tests.conftest import change, complaint, content, copy_home, gristmill, main_source, run
 from tests.lake.test_lake import assert_whole, broken_off_after, commit, elsewhere, left, stage_first, stage_second
 

@@ -22,7 +22,7 @@ from dagster_project.orchestration.publication import publish as make_visible
 from dagster_project.orchestration.tables import range_tags
 from dagster_project.registry import open_run
 from dagster_project.run.made import Made
-from dagster_project.run.record import runs
+from dagster_project.run.run_log import runs
 from tests.conftest import catalog, copy_home, environment, gristmill, made_once, published_content, run
 from tests.systems.feedback.feedback_rows import add_feedback
 

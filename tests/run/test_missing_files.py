@@ -22,7 +22,7 @@ from dagster_project.errors import GristmillError
 from dagster_project.intake.stage import Choice
 from dagster_project.intake.whole_tables import read_whole_table
 from dagster_project.lake.lake import NO_DAY, Catalog
-from dagster_project.lookups.questions import status
+from dagster_project.lookups.status import status
 from dagster_project.registry import DATED_SPECS, open_run
 from dagster_project.run import source_changes
 from dagster_project.run.mill_run import MillRun

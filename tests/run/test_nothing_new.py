@@ -18,7 +18,7 @@ from dagster_project import config
 from dagster_project.databases.sqlite_file import TICK_SECONDS
 from dagster_project.run import nothing_new
 from dagster_project.run.nothing_new import Picture
-from dagster_project.run.record import runs
+from dagster_project.run.run_log import runs
 from tests.conftest import change, copy_home, environment, gristmill, main_source, published_content, run
 
 TODAY = date(2026, 3, 1)

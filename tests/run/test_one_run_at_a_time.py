@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dagster_project.run.record import runs
+from dagster_project.run.run_log import runs
 from tests.conftest import (
     catalog,
     change,

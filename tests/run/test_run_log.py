@@ -2,23 +2,20 @@
 
 import json
 import os
-import signal
 import socket
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import polars as pl
 import pytest
 
 from dagster_project import config
 from dagster_project.errors import GristmillError, Stopped
 from dagster_project.intake.account import Account
 from dagster_project.lake.lock import home_lock
-from dagster_project.orchestration import tables as publish
 from dagster_project.registry import open_run
-from dagster_project.run.record import FailedCheck, RunRecord, drift_lines, runs
-from tests.conftest import change, complaint, finish, gristmill, published_content, run, start
+from dagster_project.run.record import Check, RunRecord, drift_lines
+from dagster_project.run.run_log import runs
 from tests.systems.feedback.feedback_rows import add_feedback
 
 BEGAN = datetime(2026, 3, 10, 2, 21, tzinfo=UTC)
@@ -147,100 +144,9 @@ def test_of_many_unknown_words_the_most_frequent_are_put_down(tmp_path: Path) ->
 
 
 def test_a_failed_check_in_one_line() -> None:
-    offending = FailedCheck("core__x", "no_gap", "days follow each other", True, {}, 9, [{"id": n} for n in range(5)])
+    offending = Check("core__x", "no_gap", "days follow each other", True, {}, 9, [{"id": n} for n in range(5)])
     assert offending.line() == (
         'core__x: no_gap does not hold (days follow each other): 9 rows, first {"id": 0}; {"id": 1}; {"id": 2}'
     )
-    sums = FailedCheck("raw_x", "rows_add_up", "read = kept + quarantined", True, {"read": 3, "kept": 2})
+    sums = Check("raw_x", "rows_add_up", "read = kept + quarantined", True, {"read": 3, "kept": 2})
     assert sums.line() == "raw_x: rows_add_up does not hold (read = kept + quarantined): read 3; kept 2"
-
-
-# --- the command -----------------------------------------------------------------------------------------------------
-
-
-def status(home: Path) -> tuple[int, str]:
-    done = gristmill(home, "status")
-    assert done.stderr == ""
-    return done.returncode, done.stdout
-
-
-def test_nothing_is_published_yet(tmp_path: Path) -> None:
-    code, said = status(tmp_path / "home")
-    assert code == 2
-    assert said.startswith(f"nothing is published in {tmp_path / 'home'} yet")
-
-
-@pytest.mark.slow
-def test_drift_failed_checks_and_reasons_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A missing column, a new one, a third of the rows in an unknown domain; then a check that fails, then a stopped run."""
-    home, source = tmp_path / "home", tmp_path / "home" / "sources" / "feedback.db"
-    add_feedback(source, *({"day": DAY} for _ in range(4)), without=("comparison_basis",))
-    first = run(home)
-    assert "drift      raw_feedback__entries: missing column comparison_basis\n" in first.stdout
-    change(source, "alter table feedback add column mood text")
-    add_feedback(source, *({"day": NEXT, "domain": "fin\x1b[31mance"} for _ in range(2)), without=("comparison_basis",))
-    second = run(home)
-    said = [line for line in second.stdout.splitlines() if line.startswith("  drift")]
-    assert said == [
-        "  drift      new: raw_feedback__entries: unknown column mood",
-        "  drift      new: raw_feedback__entries: unknown word domain=fin␛[31mance in 2 rows (33.3%)",
-        "  drift      raw_feedback__entries: missing column comparison_basis",
-    ]
-    code, told = status(home)
-    assert code == 0
-    assert "last run: published, started " in told
-    assert "by command line, ended " in told
-    assert "drift: new: raw_feedback__entries: unknown column mood\n" in told
-
-    before = published_content(home)
-    add_feedback(source, {"day": NEXT, "rating": -1}, without=("comparison_basis",))
-    with monkeypatch.context() as patch:
-        patch.setattr(publish.queries, "fetch", lambda *_: pl.DataFrame({"feedback_id": ["f5", "f6"]}))
-        failed = gristmill(home, "run")
-    line = failed.stderr.splitlines()[-1]
-    assert failed.returncode == 1
-    assert "does not hold (" in line
-    assert '): 2 rows, first {"feedback_id": "f5"}; {"feedback_id": "f6"}' in line
-    assert line.endswith("nothing was published")
-    assert published_content(home) == before
-    code, told = status(home)
-    assert (code, f"wrong: the last run failed: {line.removeprefix('gristmill: ')}" in told) == (1, True)
-    assert json.loads(gristmill(home, "status", "--json").stdout)["failed_checks"][0]["first"][0] == {
-        "feedback_id": "f5"
-    }
-
-    process = start(home, "run")
-    while not (home / "staging").exists() and process.poll() is None:
-        pass
-    process.send_signal(signal.SIGKILL)
-    finish(process)
-    code, told = status(home)
-    assert (code, "wrong: the last run killed: process" in told) == (1, True)
-    run(home)
-    assert status(home)[0] == 0
-    assert [entry["outcome"] for entry in runs(home)] == ["published", "published", "failed", "killed", "published"]
-
-
-def test_a_home_nobody_may_write_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """`status` writes nothing it needs."""
-    home = tmp_path / "home"
-    add_feedback(home / "sources" / "feedback.db", {"day": DAY})
-    os.utime(home / "sources" / "feedback.db", (BEGAN.timestamp(), BEGAN.timestamp()))
-
-    def refuse(*_: object) -> None:
-        raise PermissionError(13, "Permission denied", str(home / "runs"))
-
-    monkeypatch.setattr("dagster_project.databases.fingerprint_cache.is_settled", lambda _: True)
-    monkeypatch.setattr("dagster_project.databases.fingerprint_cache.write_atomically", refuse)
-    code, said = status(home)
-    assert code == 2
-    assert "waiting at the source: 1 days (2026-01-10..2026-01-10)" in said
-
-
-def test_a_home_nobody_may_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(path: Path) -> None:
-        raise PermissionError(13, "Permission denied", str(path))
-
-    monkeypatch.setattr("dagster_project.lookups.questions.Catalog.read", refuse)
-    catalog = tmp_path / "home" / "lake" / "catalog.json"
-    assert complaint(gristmill(tmp_path / "home", "status")).startswith(f"gristmill: {catalog}: Permission denied")

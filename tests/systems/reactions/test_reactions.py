@@ -231,7 +231,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("reactions") / "home"
     write(source(home), many())
     done = run(home, env=WHERE)
-    assert "reactions     read 44 = kept 42 + quarantined 2 + copies 0" in done.stdout
+    assert "  reactions     read 44 = kept 42 + quarantined 2 + copies 0\n" in done.stdout
     return home
 
 
