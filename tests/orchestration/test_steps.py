@@ -70,7 +70,11 @@ def test_a_claim_that_fails_keeps_the_run_from_publishing(
     result = materialise(declared(kind, monkeypatch, make, [BLOCKS, TELLS]), mill)
     assert not result.success
     assert "warehouse" not in mill.made
-    (check,) = mill.record.checks
+    assert [(claim, check.holds) for (_, claim), check in mill.record.checks.items()] == [
+        ("is_right", False),
+        ("is_nice", True),
+    ]
+    (check,) = mill.record.failed_checks
     assert (check.claim, check.blocks, check.offending_rows, check.first[0]) == ("is_right", True, 3, {"row": "a"})
     assert "is_right does not hold (every row is <right>): 3 rows" in (mill.record.failed_check or "")
 
@@ -83,7 +87,7 @@ def test_a_claim_that_only_tells_does_not(kind: str, mill: MillRun, monkeypatch:
     result = materialise(declared(kind, monkeypatch, make, [TELLS]), mill)
     assert result.success
     assert "warehouse" in mill.made
-    assert [(check.claim, check.blocks, check.found) for check in mill.record.checks] == [
+    assert [(check.claim, check.blocks, check.found) for check in mill.record.failed_checks] == [
         ("is_nice", False, {"odd": 2})
     ]
     (evaluated,) = result.get_asset_check_evaluations()
