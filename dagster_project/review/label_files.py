@@ -1,4 +1,4 @@
-"""Labels as a file: JSON lines in the shape `gristmill evaluate implicit` reads, and back into the log (C7).
+"""Labels as a file: JSON lines in the shape `gristmill evaluate implicit` reads, and back into the log.
 
 `label` is the verdict, null where a pair waits for one; `key` says which turn it is of. Texts are as people see them: masked.
 """

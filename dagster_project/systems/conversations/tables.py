@@ -85,7 +85,7 @@ TABLES = by_name(
     ),
     Table(
         "core__turn_labels",
-        "One turn of whose answer somebody said explicitly what it was worth: what the detector's head is fitted on and judged by (C7, N).",
+        "One turn of whose answer somebody said explicitly what it was worth: what the detector's head is fitted on and judged by.",
         ("turn_key",),
         "turn_key thread_id label_id label label_kind labelled_at is_chosen",
         empty_without=("core__answer_refs", "core__label_verdicts"),
@@ -93,13 +93,13 @@ TABLES = by_name(
     ),
     Table(
         "core__detector_head",
-        "One head over the detector's rules, by the fold of conversations it did not see; none where none is in use (C7).",
+        "One head over the detector's rules, by the fold of conversations it did not see; none where none is in use.",
         ("fold",),
         "fold bias weights objects_from? objects_low",
     ),
     Table(
         "core__head_verdicts",
-        "One turn of which the next message says something, and what the head makes of the rules' verdict (C7).",
+        "One turn of which the next message says something, and what the head makes of the rules' verdict.",
         ("turn_key",),
         """turn_key next_turn_key feedback_status feedback_confidence nominal_confidence confidence_low correction_type? reason
         rejection_chance event_date""",
@@ -154,14 +154,14 @@ TABLES = by_name(
     # take a verdict out of this table and not out of the state.
     Table(
         "core__label_verdicts",
-        "One turn that people judged with `gristmill label`, as far as it is still there with the texts they saw (C7).",
+        "One turn that people judged with `gristmill label`, as far as it is still there with the texts they saw.",
         ("turn_key",),
         "turn_key user_id? turn_number session_id? source_file verdict judged_at reviewer event_date",
         own={"verdict": LABEL_VERDICT},
     ),
     Table(
         "core__label_queue",
-        "One pair of a response and the next message that is worth a person's label, in the order of what labels teach (C7).",
+        "One pair of a response and the next message that is worth a person's label, in the order of what labels teach.",
         ("turn_key",),
         """rank turn_key user_id? turn_number session_id? thread_id event_date next_turn_key next_at lesson feedback_status
         feedback_confidence reason similarity? source_status? source_file""",
@@ -219,7 +219,7 @@ TABLES = by_name(
     ),
     Table(
         "metric__detector_head",
-        "How well rules or head do on labels of one kind they did not see, what the head is fitted on, and whether it is in use (C7).",
+        "How well rules or head do on labels of one kind they did not see, what the head is fitted on, and whether it is in use.",
         ("judge", "label"),
         """judge label is_in_use state label_count rejected_label_count accepted_label_count neutral_label_count rating_count
         reaction_count verdict_count first_labelled_at? last_labelled_at? objects_from? held_out_count precision? precision_low?
