@@ -12,6 +12,7 @@ KINDS = ("source", "tier", "domain", "language")
 LOOKED_AT = (
     "training_prompts",
     "evaluation_prompts",
+    "compared_prompts",
     "training_contexts",
 )  # of the proof (T3); the rest is what it found
 TEMPLATE_PROMPTS = "template_sentence_prompts"

@@ -1,7 +1,7 @@
 """The proof that a release leaks nothing (T3): its own files read back, and counted what stands on both sides of the split.
 
 A second opinion, so it shares no code with what made the splits: texts are normalised by expressions of Polars, alike prompts
-are found through shingles in a DuckDB database on disk, answers in contexts by one automaton over their beginnings.
+are found by comparing all with all (`compared_prompts.py`), answers in contexts by one automaton over their beginnings.
 """
 
 import io
@@ -12,8 +12,11 @@ from pathlib import Path
 import duckdb
 import polars as pl
 
+from dagster_project.training.compared_prompts import ComparedPrompts
+
 BLOCK = 1 << 25  # bytes of a file read at once
 PROMPTS_TOGETHER = 5_000
+COMPARISONS = 1_500_000_000  # of an evaluation prompt with a training prompt: some 10 s of CPU; beyond 100,000 prompts not all of them
 ANSWER_CHARACTERS = 40  # a shorter answer in a context proves nothing
 ANCHOR_CHARACTERS = 80  # of an answer that are looked for first
 TEMPLATE_PROMPTS = 20
@@ -41,13 +44,14 @@ _ENDS = "[.!?。！？\n\r\u0085\u2028\u2029]+"
 
 @dataclass
 class Proof:
-    """What is found, of prompts in their normal form and of evaluation records. All but the first three and the templates are leaks."""
+    """What is found, of prompts in their normal form and of evaluation records. All but what was looked at and the templates are leaks."""
 
     training_prompts: int = 0
     evaluation_prompts: int = 0
     training_contexts: int = 0
     shared_prompts: int = 0
-    alike_prompts: int = 0  # at Jaccard 0.7 of a training prompt
+    compared_prompts: int = 0  # of the evaluation prompts, those that all training prompts were compared with
+    alike_prompts: int = 0  # of these, at Jaccard 0.7 of a training prompt
     same_sentence_prompts: int = 0
     template_sentence_prompts: int = (
         0  # share a sentence of more than 20 prompts, or one that is known to be of so many
@@ -190,72 +194,22 @@ def _row(database: duckdb.DuckDBPyConnection, query: str) -> tuple[int, ...]:
     return row
 
 
-def _shingles(prompts: pl.DataFrame) -> pl.DataFrame:
-    """`number`, a hash of each distinct piece of five characters (`piece`), and how many there are (`size`)."""
-    letters = prompts.with_columns(pl.col("prompt").str.split("")).explode("prompt", keep_nulls=False)
-    five = letters.select(
-        "number",
-        pl.concat_str(pl.col("prompt").shift(-place).fill_null("") for place in range(5)).alias("piece"),
-        (pl.col("number").shift(-4) == pl.col("number")).fill_null(False).alias("is_whole"),
-    )
-    pieces = five.filter("is_whole").select("number", "piece")
-    short = prompts.filter(pl.col("prompt").str.len_chars() < 5).select("number", pl.col("prompt").alias("piece"))
-    distinct = pl.concat([pieces, short]).select("number", pl.col("piece").hash().alias("piece")).unique()
-    return distinct.with_columns(pl.len().over("number").cast(pl.Int64).alias("size"))
-
-
-def _prompts(database: duckdb.DuckDBPyConnection, condition: str) -> Iterator[pl.DataFrame]:
+def _count_alike(database: duckdb.DuckDBPyConnection, found: Proof) -> None:
+    """Evaluation prompts at Jaccard 0.7 of a training prompt, those compared first whose hash is smallest."""
+    most = COMPARISONS // max(1, found.training_prompts)
+    rows = database.execute(
+        "select prompt from prompts where in_evaluation and not in_train order by md5(prompt), prompt limit $1", [most]
+    ).fetchall()
+    compared = ComparedPrompts([prompt for (prompt,) in rows])
+    found.compared_prompts = len(compared.prompts) + found.shared_prompts
     height = _row(database, "select count(*) from prompts")[0]
     for first in range(1, height + 1, PROMPTS_TOGETHER):
-        yield database.execute(
-            f"select number, prompt from prompts where number between $1 and $2 and {condition} order by number",
+        trained = database.execute(
+            "select prompt from prompts where number between $1 and $2 and in_train order by number",
             [first, first + PROMPTS_TOGETHER - 1],
-        ).pl()
-
-
-def _count_alike(database: duckdb.DuckDBPyConnection, found: Proof) -> None:
-    """Evaluation prompts at Jaccard 0.7 of a training prompt.
-
-    Two such sets have in common one of the rarest three tenths, and one more, of each: candidates are those that do.
-    """
-    database.execute("create table pieces (number bigint, piece ubigint, size bigint)")
-    for prompts in _prompts(database, "in_evaluation and not in_train"):
-        database.register("given", _shingles(prompts).to_arrow())
-        database.execute("insert into pieces select number, piece, size from given")
-    rarest = "qualify row_number() over (partition by number order by occurs, piece) <= size - (7 * size + 9) // 10 + 1"
-    database.execute(
-        f"""
-        create table often as select piece, count(*) as occurs from pieces group by piece;
-        create table rare as select number, piece, size from pieces join often using (piece) {rarest};
-        create table alike (number bigint)
-        """
-    )
-    for prompts in _prompts(database, "in_train"):
-        database.register("given", _shingles(prompts).to_arrow())
-        database.execute(
-            f"""
-            insert into alike
-            with probes as (
-                select given.number, piece, size, coalesce(occurs, 0) as occurs
-                from given
-                left join often using (piece)
-                {rarest}
-            ),
-            candidates as (
-                select distinct probes.number as trained, rare.number as evaluated, probes.size + rare.size as sizes
-                from probes
-                join rare using (piece)
-                where 10 * probes.size >= 7 * rare.size and 10 * rare.size >= 7 * probes.size
-            )
-            select evaluated
-            from candidates
-            join given on given.number = trained
-            join pieces on pieces.number = evaluated and pieces.piece = given.piece
-            group by trained, evaluated, sizes
-            having 17 * count(*) >= 7 * sizes
-            """
-        )
-    found.alike_prompts = _row(database, "select count(distinct number) from alike")[0]
+        ).fetchall()
+        compared.compare([prompt for (prompt,) in trained])
+    found.alike_prompts = len(compared.alike)
 
 
 def _count_in_contexts(database: duckdb.DuckDBPyConnection, found: Proof) -> None:

@@ -164,9 +164,11 @@ def test_it_says_how_splits_were_drawn() -> None:
 
 
 def test_it_says_what_the_proof_found() -> None:
-    counts = Proof(training_prompts=80, evaluation_prompts=20, training_contexts=7).counts()
+    counts = Proof(training_prompts=80, evaluation_prompts=20, compared_prompts=18, training_contexts=7).counts()
     said = flowing(proof=counts)
-    looked = "of 80 training prompts, 20 evaluation prompts, 7 training contexts, no leaks were found."
+    looked = (
+        "of 80 training prompts, 20 evaluation prompts, 18 compared prompts, 7 training contexts, no leaks were found."
+    )
     assert looked in said
     assert "Template sentence prompts" not in said
     lines = body(proof=counts | {"template_sentence_prompts": 4, "answers_in_contexts": 2}).splitlines()

@@ -14,7 +14,7 @@ from dagster_project.columns.alike import alike_form, jaccard
 from dagster_project.training import leak_proof
 from dagster_project.training.leak_proof import Proof, _plain, prove
 
-NOTHING = {"training_prompts": 0, "evaluation_prompts": 0, "training_contexts": 0}
+NOTHING = {"training_prompts", "evaluation_prompts", "compared_prompts", "training_contexts"}
 
 
 def proof(files: dict[str, list[dict[str, Any]]], templates: list[str] | None = None) -> dict[str, int]:
@@ -149,3 +149,22 @@ def test_alike_prompts_are_those_of_comparing_all_with_all(trained: list[str], e
     expected = {"shared_prompts": len(one & other), "alike_prompts": len(near)}
     found = proof(sides(asked(*trained), asked(*evaluated)))
     assert {name: found.get(name, 0) for name in expected} == expected
+
+
+def test_of_too_many_evaluation_prompts_some_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Comparing all with all has its limit; how many were compared is said."""
+    monkeypatch.setattr(leak_proof, "COMPARISONS", 6)
+    prompts = [f"a prompt of its own about the number {number * 7919}" for number in range(20)]
+    with tempfile.TemporaryDirectory() as folder:
+        for name, some in (
+            ("a_1.jsonl", []),
+            ("unpaired_20260112.jsonl", prompts[:3]),
+            ("unpaired_20260112.test.jsonl", prompts[3:]),
+        ):
+            Path(folder, name).write_text(
+                "".join(
+                    json.dumps({"id": str(n), "context": None} | record) + "\n" for n, record in enumerate(asked(*some))
+                )
+            )
+        found = prove(Path(folder), Path(folder))
+    assert (found.training_prompts, found.evaluation_prompts, found.compared_prompts) == (3, 17, 2)
