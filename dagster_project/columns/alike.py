@@ -71,11 +71,16 @@ def _in_parts(texts: pl.Series, formed: Callable[[pl.Series], str]) -> pl.Series
 
 
 def _ascii_forms(texts: pl.Series) -> str:
-    """A translation table does it all but the folding of spaces."""
-    together = _joined(texts).encode("ascii").translate(*_ascii_tables())
-    while b"  " in together:
-        together = together.replace(b"  ", b" ")
-    return together.replace(b" \0", b"\0").replace(b"\0 ", b"\0").strip(b" ").decode("ascii")
+    """A translation table does it all but the folding of spaces: those after another one, and those at the edges of a text, go."""
+    codes = np.frombuffer(_joined(texts).encode("ascii").translate(*_ascii_tables()), np.uint8)
+    is_space = codes == ord(" ")
+    goes = np.empty(len(codes), bool)
+    goes[:1] = True
+    np.logical_or(is_space[:-1], codes[:-1] == 0, out=goes[1:])
+    codes = codes[~(goes & is_space)]
+    ends = np.append(np.flatnonzero(codes == 0), len(codes)) - 1
+    ends = ends[ends >= 0]
+    return np.delete(codes, ends[codes[ends] == ord(" ")]).tobytes().decode("ascii")
 
 
 @cache

@@ -8,8 +8,10 @@ plain English, which most texts are, is told by its small words first: those tha
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
+import numpy as np
 import polars as pl
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ LEAST_CONFIDENCE = 0.5
 
 _LEFT_OUT = r"(?s)(?:```|~~~).*?(?:```|~~~|\z)|`[^`\n]*`|https?://\S+|\S+@\S+|[A-Za-z]:?[\\/][\w.\\/-]+"
 _NO_LETTERS = r"[^\p{L}\p{M}'’]+"
+_EDGE = "\x00"  # between texts; the contract lets none into one (G5)
+_ASCII_WORDS = bytes(code if chr(code) in f"{ascii_letters}'{_EDGE}" else ord(" ") for code in range(256))
 _SIGNS = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Khmer}\p{Lao}\p{Myanmar}]"
 # Codes the model has beside those of two letters, as the language ISO 639-1 would call them; others have none.
 OTHER_CODES = {"als": "de", "arz": "ar", "azb": "az", "ckb": "ku", "pnb": "pa", "sco": "en", "wuu": "zh", "yue": "zh"}
@@ -90,21 +94,41 @@ def _prose(texts: pl.Series, characters: int) -> pl.Series:
     may_hold = read.str.contains_any(["`", "~~~", "://", "@", "/", "\\"]).fill_null(False).arg_true()
     if len(may_hold):
         read = read.scatter(may_hold, read.gather(may_hold).str.replace_all(_LEFT_OUT, " "))
-    words = read.str.head(2 * characters).str.replace_all(_NO_LETTERS, " ").str.head(characters)
+    words = _words(read.str.head(2 * characters)).str.head(characters)
     return pl.select(pl.format(" {} ", words)).to_series()
 
 
+def _words(texts: pl.Series) -> pl.Series:
+    """Each stretch without letters as one space. ASCII texts laid end to end: a fifth of the time a pattern takes."""
+    is_plain = (texts.str.len_bytes() == texts.str.len_chars()) & ~texts.str.contains(_EDGE, literal=True)
+    places, others = (chosen.fill_null(False).arg_true() for chosen in (is_plain, ~is_plain))
+    found = texts.scatter(others, texts.gather(others).str.replace_all(_NO_LETTERS, " ")) if len(others) else texts
+    if not len(places):
+        return found
+    together = texts.gather(places).str.join(_EDGE)[0].encode("ascii").translate(_ASCII_WORDS)
+    codes = np.frombuffer(together, np.uint8)
+    is_space = codes == ord(" ")
+    is_space[1:] &= codes[:-1] == ord(" ")
+    is_space[:1] = False
+    plain = pl.Series([codes[~is_space].tobytes().decode("ascii")]).str.split(_EDGE).explode()
+    return found.scatter(places, plain)
+
+
 def _of_prose(prose: pl.Series) -> pl.Series:
-    letters = prose.str.count_matches(r"\p{L}")
     is_plain = prose.str.len_bytes() == prose.str.len_chars()
-    needed = (letters >= LEAST_LETTERS) | (
-        (letters >= LEAST_SIGNS) & ~is_plain & (prose.str.count_matches(_SIGNS) >= LEAST_SIGNS)
+    needed = _has_letters(prose, LEAST_LETTERS) | (
+        _has_letters(prose, LEAST_SIGNS) & ~is_plain & (prose.str.count_matches(_SIGNS) >= LEAST_SIGNS)
     )
     english = prose.str.count_matches(ENGLISH_WORDS)
     is_english = is_plain & (english >= LEAST_WORDS) & (english >= LEAST_SHARE * prose.str.count_matches(r" \w"))
     asked = (needed & ~is_english).fill_null(False).arg_true()
     found = pl.select(pl.when(is_english & needed).then(pl.lit("en"))).to_series()
     return found.scatter(asked, _told(prose.gather(asked))) if len(asked) else found
+
+
+def _has_letters(prose: pl.Series, least: int) -> pl.Series:
+    """So many at least: to count them all takes a quarter of the time a language takes."""
+    return prose.str.contains(rf"(?:\p{{L}}\P{{L}}*){{{least}}}")
 
 
 def _told(prose: pl.Series) -> pl.Series:

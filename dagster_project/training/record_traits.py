@@ -36,11 +36,11 @@ def traits(
 
     `keys` gives the `MASKED_KEYS` of rows whose texts were masked; it is asked for those alone whose texts are not what they were.
     """
-    masked = rows.with_columns(without_items(rows[name], allow) for name in TEXTS)
     revealed = _revealed(rows["context"])
+    masked, said = _without_items(rows, revealed, allow)
     has_items = pl.select(
         pl.any_horizontal((masked[name] != rows[name]).fill_null(False) for name in TEXTS)
-        | (without_items(revealed, allow) != revealed).fill_null(False)
+        | (said != revealed).fill_null(False)
     ).to_series()
     asked = masked.select(pl.concat_str("context", "query", separator=BETWEEN, ignore_nulls=True)).to_series()
     # a correction's output tells what was wrong, then what is right
@@ -70,6 +70,14 @@ def traits(
         [rows["origin_id"], has_items.alias("has_items"), *_masked_keys(masked, has_items, keys)]
         + [series.alias(name) for name, series in found.items()]
     )
+
+
+def _without_items(rows: pl.DataFrame, revealed: pl.Series, allow: tuple[str, ...]) -> tuple[pl.DataFrame, pl.Series]:
+    """The rows with their texts masked, and what was revealed. All in one search, since one costs 0.1 s whatever the texts."""
+    texts = [*(rows[name] for name in TEXTS), revealed]
+    found = without_items(pl.concat([text.alias("text") for text in texts]), allow)
+    parts = [found.slice(place * rows.height, rows.height) for place in range(len(texts))]
+    return rows.with_columns(part.alias(name) for name, part in zip(TEXTS, parts[:-1], strict=True)), parts[-1]
 
 
 def _masked_keys(masked: pl.DataFrame, has_items: pl.Series, keys: Keys) -> list[pl.Series]:

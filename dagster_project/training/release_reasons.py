@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.columns.minhash import SIGNATURE, unstored, woven
+from dagster_project.columns.minhash import SIGNATURE
 from dagster_project.config.settings import deciding
 from dagster_project.contracts import TABLES
 from dagster_project.contracts.formats import FORMATS
@@ -23,6 +23,7 @@ from dagster_project.run.mill_run import MillRun
 from dagster_project.training.answers_in_contexts import told_in_contexts
 from dagster_project.training.near_duplicates import FIELDS, near_duplicates
 from dagster_project.training.recipes import NEEDED, excluded
+from dagster_project.training.record_signatures import record_signatures
 from dagster_project.training.source_texts import SourceTexts
 
 CONTENDERS, RECIPES, DUPLICATES = "core__contenders", "core__recipe_exclusions", "core__duplicates"
@@ -100,12 +101,10 @@ def _near_of_format(run: MillRun, format: str, folder: Path) -> pl.DataFrame | N
         return None
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    answers = unstored(rows["target_signature"])
-    if rows["rejected_signature"].null_count() < rows.height:
-        answers = woven(answers, unstored(rows["rejected_signature"]))
+    prompts, answers = record_signatures(run.lake, rows)
     first = rows["event_date"].min()
     group = ((pl.col("event_date") - first).dt.total_days() // GROUP_DAYS) * 2 + pl.col("is_distilled").cast(pl.Int64)
-    narrow = rows.drop("prompt_signature", "target_signature", "rejected_signature").with_columns(group.alias("group"))
+    narrow = rows.with_columns(group.alias("group"))
     records = narrow.select(
         "id",
         "place",
@@ -113,10 +112,10 @@ def _near_of_format(run: MillRun, format: str, folder: Path) -> pl.DataFrame | N
         "label",
         "group",
         pl.struct("prompt_form", "target_form", "rejected_form").alias("form_hash"),
-        pl.Series("prompt_signature", unstored(rows["prompt_signature"]), dtype=SIGNATURE),
+        pl.Series("prompt_signature", prompts, dtype=SIGNATURE),
         pl.Series("answer_signature", answers, dtype=SIGNATURE),
     )
-    del rows, answers
+    del rows, prompts, answers
     texts = partial(_fields, SourceTexts(run.lake, run.config.mask_allow), narrow)
     found = near_duplicates(records, texts, folder)
     shutil.rmtree(folder)

@@ -21,16 +21,12 @@ remaining as (
 ),
 
 traits as (
-    select
-        origin_id, false as is_distilled, asked_form, answer_form, better_form, note_form, asked_signature, answer_signature,
-        better_signature, note_signature
+    select origin_id, false as is_distilled, asked_form, answer_form, better_form, note_form
     from core__feedback_traits
 
     union all
 
-    select
-        origin_id, true, asked_form, answer_form, better_form, note_form, asked_signature, answer_signature,
-        better_signature, note_signature
+    select origin_id, true, asked_form, answer_form, better_form, note_form
     from core__distilled_traits
 ),
 
@@ -50,21 +46,19 @@ formed as (
         remaining.quality_weight,
         remaining.occurred_at,
         traits.asked_form as prompt_form,
-        traits.asked_signature as prompt_signature,
         case
             when remaining.partner_id is not null then partners.answer_form
             when remaining.source = 'feedback_correction' then traits.note_form
             when remaining.source in ('feedback_positive', 'feedback_rating') then traits.answer_form
             else traits.better_form
         end as target_form,
+        -- which text of its own row, where no partner's answer is it: signatures are too large to go through a query
         case
-            when remaining.partner_id is not null then partners.answer_signature
-            when remaining.source = 'feedback_correction' then traits.note_signature
-            when remaining.source in ('feedback_positive', 'feedback_rating') then traits.answer_signature
-            else traits.better_signature
-        end as target_signature,
-        if(remaining.format in ('preference', 'correction'), traits.answer_form, null) as rejected_form,
-        if(remaining.format in ('preference', 'correction'), traits.answer_signature, null) as rejected_signature
+            when remaining.source = 'feedback_correction' then 'note'
+            when remaining.source in ('feedback_positive', 'feedback_rating') then 'answer'
+            else 'better'
+        end as target_role,
+        if(remaining.format in ('preference', 'correction'), traits.answer_form, null) as rejected_form
     from remaining
     join traits on remaining.origin_id = traits.origin_id and remaining.is_distilled = traits.is_distilled
     left join core__feedback_traits as partners on remaining.partner_id = partners.origin_id
@@ -73,6 +67,6 @@ formed as (
 select
     id, format, label, source, is_distilled, origin_id, partner_id, event_date, partner_event_date, has_items,
     row_number() over (partition by format order by quality_weight desc, occurred_at desc, id) as place,
-    prompt_form, prompt_signature, target_form, target_signature, rejected_form, rejected_signature
+    prompt_form, target_form, target_role, rejected_form
 from formed
 order by format, place

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dagster_project.columns import language
 from dagster_project.columns.language import languages, languages_of_records
 
 PROMPTS = {
@@ -93,3 +94,9 @@ def test_laws(texts: list[str | None]) -> None:
     found = languages(pl.Series(texts, dtype=pl.String)).to_list()
     assert all(code is None or (len(code) == 2 and code.isalpha() and code.islower()) for code in found)
     assert found == [languages(pl.Series([text], dtype=pl.String)).item() for text in texts]
+
+
+@given(st.lists(st.one_of(st.none(), st.text("aZ'’ é\n\x00.,1"), st.text()), max_size=8))
+def test_words_are_the_same_by_the_table_for_ascii_and_by_the_pattern(texts: list[str | None]) -> None:
+    given_texts = pl.Series(texts, dtype=pl.String)
+    assert language._words(given_texts).to_list() == given_texts.str.replace_all(language._NO_LETTERS, " ").to_list()
