@@ -59,7 +59,7 @@ def _told(found: dict[str, Any]) -> str:
     return (
         f"{found['labels']:,} explicit labels: {found['rated']:,} turns rated, {found['reacted_to']:,} reacted to, "
         f"{found['judged']:,} judged here; {found['rejected']:,} rejected, {found['not_rejected']:,} not\n"
-        + (f"missing: {missing}" if missing else "enough to learn from: the next run does")
+        + (f"missing: {missing}" if missing else "enough to learn from: runs do, of verdicts given before their as_of")
     )
 
 
