@@ -10,6 +10,7 @@ import typer
 
 from dagster_project.cli.given import settings
 from dagster_project.cli.terminal import hand_over, hand_over_json, json_text, say
+from dagster_project.errors import GristmillError
 
 if TYPE_CHECKING:
     from dagster_project.lake.lake import Lake
@@ -59,7 +60,7 @@ def _told(found: dict[str, Any]) -> str:
     return (
         f"{found['labels']:,} explicit labels: {found['rated']:,} turns rated, {found['reacted_to']:,} reacted to, "
         f"{found['judged']:,} judged here; {found['rejected']:,} rejected, {found['not_rejected']:,} not\n"
-        + (f"missing: {missing}" if missing else "enough to learn from: the next run does")
+        + (f"missing: {missing}" if missing else "enough to learn from: runs do, of verdicts given before their as_of")
     )
 
 
@@ -135,7 +136,12 @@ def export_file(
     if str(file) == "-":
         hand_over(text)
         return
-    write_atomically(file, text)
+    if file.is_dir():
+        raise GristmillError(f"{file} is a folder")
+    try:
+        write_atomically(file, text)
+    except OSError as error:
+        raise GristmillError(f"cannot write {file}: {error.strerror or error}") from error
     say(f"{len(rows):,} {'pairs to be judged' if waiting else 'labels'} in {file}")
 
 

@@ -6,7 +6,6 @@ it is about the texts that were seen. The choice is `core__label_queue`; who is 
 """
 
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import polars as pl
 
@@ -17,9 +16,9 @@ from dagster_project.lake.lake import Lake
 from dagster_project.review.decision_lines import LABELS
 from dagster_project.review.decisions import Decisions
 from dagster_project.review.items import ReviewItem
-from dagster_project.systems.conversations.head import FEWEST_LABELS, FEWEST_OF_A_CLASS
+from dagster_project.systems.conversations.head import FEWEST_JUDGED, FEWEST_LABELS, FEWEST_OF_A_CLASS
 
-QUEUE, PAIRS, TURNS, SIGNALS = "core__label_queue", "core__turn_pairs", "core__turns", "core__signals"
+QUEUE, PAIRS, LABELLED = "core__label_queue", "core__turn_pairs", "core__turn_labels"
 WITH_TEXTS = (
     "raw_conversations__turns",
     "raw_conversations__turn_index",
@@ -134,44 +133,35 @@ def held_labels(lake: Lake, decisions: Decisions) -> pl.DataFrame:
 # --- how many labels there are ---------------------------------------------------------------------------------------
 
 
-def label_counts(lake: Lake, held: pl.DataFrame) -> dict[str, Any]:
+def label_counts(lake: Lake, held: pl.DataFrame) -> dict[str, int]:
     """Explicit labels of turns by where they are from and what they say; a turn counts once, a verdict before what users said."""
-    is_vote = pl.col("is_explicit") & pl.col("polarity").is_in(["positive", "negative"])
-    is_rating = (pl.col("system") == "feedback") & pl.col("kind").is_in(["rating", "comment"])
-    is_reaction = pl.col("system") == "reactions"
-    followed = reading.columns(lake, PAIRS, "turn_key", "next_turn_key").drop_nulls()["turn_key"]
-    votes = (
-        reading.scan(lake, SIGNALS)
-        .filter(is_vote & (is_rating | is_reaction) & pl.col("answer_ref").is_in(followed.implode()))
-        .group_by("answer_ref")
-        .agg(
-            (pl.col("polarity") == "positive").sum().alias("positive"),
-            (pl.col("polarity") == "negative").sum().alias("negative"),
-            is_rating.any().alias("is_rated"),
-        )
-        .collect()
-        .filter(pl.col("positive") != pl.col("negative"))
-    )
-    votes = votes.filter(~pl.col("answer_ref").is_in(held["turn_key"].implode()))
-    negative = int((votes["negative"] > votes["positive"]).sum())
-    verdicts = {word: int((held["verdict"] == word).sum()) for word in LABELS.verdicts}
-    rated = int(votes["is_rated"].sum())
+    users = reading.columns(lake, LABELLED, "turn_key", "label", "label_kind").filter(pl.col("label_kind") != "verdict")
+    others = users.filter(~pl.col("turn_key").is_in(held["turn_key"].implode()))
+    said = pl.concat([others["label"], held["verdict"]])
+    rejected, unpicked = int((said == "rejected").sum()), int((others["label"] == "rejected").sum())
     return {
-        "labels": votes.height + held.height,
-        "rejected": negative + verdicts["rejected"],
-        "not_rejected": votes.height - negative + verdicts["accepted"] + verdicts["neutral"],
-        "rated": rated,
-        "reacted_to": votes.height - rated,
+        "labels": said.len(),
+        "rejected": rejected,
+        "not_rejected": said.len() - rejected,
+        "rated": int((others["label_kind"] == "rating").sum()),
+        "reacted_to": int((others["label_kind"] == "reaction").sum()),
         "judged": held.height,
+        "users_rejected": unpicked,
+        "users_not_rejected": others.height - unpicked,
     }
 
 
 def what_is_missing(found: Mapping[str, int]) -> str:
-    """What the labels lack to fit a head on them; empty where it is nothing."""
+    """What the labels lack to fit a head on them, and to judge it by; empty where it is nothing.
+
+    Pairs that were picked say little of all turns, so a head is judged by what users said themselves.
+    """
     lacking = {
         "labels": FEWEST_LABELS - found["labels"],
         "rejected ones": FEWEST_OF_A_CLASS - found["rejected"],
         "others": FEWEST_OF_A_CLASS - found["not_rejected"],
+        "turns users rated down": FEWEST_JUDGED - found["users_rejected"],
+        "turns users rated otherwise": FEWEST_JUDGED - found["users_not_rejected"],
     }
     return ", ".join(f"{count:,} {what}" for what, count in lacking.items() if count > 0)
 

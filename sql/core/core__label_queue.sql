@@ -1,19 +1,13 @@
 -- One pair of a response and the next message that is worth a person's label, in the order of what labels teach (C7).
 -- grain: turn_key
--- inputs: core__turns, core__turn_pairs, core__signals
+-- inputs: core__turns, core__turn_pairs, core__turn_labels
 -- params: none
 
 with said as (
-    -- what people said of these very turns: a label already, unless the detector says the opposite
-    select
-        answer_ref as turn_key,
-        count(*) filter (where polarity = 'positive') as positive_count,
-        count(*) filter (where polarity = 'negative') as negative_count
-    from core__signals
-    where is_explicit
-        and polarity in ('positive', 'negative')
-        and (system = 'feedback' and kind in ('rating', 'comment') or system = 'reactions')
-    group by answer_ref
+    -- what users said of these very turns: a label already, unless the detector says the opposite
+    select turn_key, label
+    from core__turn_labels
+    where label_kind <> 'verdict'
 ),
 
 next_turns as (
@@ -28,8 +22,7 @@ pairs as (
         found.next_turn_key, found.next_at, turns.feedback_status, turns.feedback_confidence, turns.confidence_low,
         turns.reason, turns.similarity, turns.source_status, turns.response_source, turns.source_file,
         found.text_hash, next_turns.prompt_key as message_key,
-        coalesce(said.positive_count, 0) as positive_count,
-        coalesce(said.negative_count, 0) as negative_count
+        said.label
     from core__turns as turns
     join core__turn_pairs as found on turns.turn_key = found.turn_key
     join next_turns on found.next_turn_key = next_turns.turn_key
@@ -42,8 +35,9 @@ lessons as (
     select
         *,
         case
-            when positive_count > negative_count and feedback_status = 'rejected' then 'disagreeing'
-            when negative_count > positive_count and feedback_status = 'accepted' then 'disagreeing'
+            when label = 'accepted' and feedback_status = 'rejected' then 'disagreeing'
+            when label = 'rejected' and feedback_status = 'accepted' then 'disagreeing'
+            when label is not null then 'known'
             when source_status in ('rejected', 'accepted') and source_status <> feedback_status then 'disagreeing'
             when similarity >= 0.60 and feedback_status <> 'rejected' and reason <> 'neutral:resent' then 'disagreeing'
             when feedback_confidence < 0.75 then 'uncertain'
@@ -55,7 +49,7 @@ lessons as (
 unlabelled as (
     select *
     from lessons
-    where lesson = 'disagreeing' or positive_count = negative_count
+    where lesson <> 'known'
 ),
 
 distinct_texts as (

@@ -166,11 +166,12 @@ select
         feedback_status = 'rejected',
         '### Previous Response Feedback' || chr(10)
         || '**Status:** REJECTED' || chr(10)
-        || '**Detected:** ' || next_turn_id || ' detected that ' || turn_id || ' was rejected' || chr(10)
+        || '**Detected:** Turn ' || regexp_replace(next_turn_id, '^turn_0{0,5}', '') || ' detected that Turn '
+        || turn_number::varchar || ' was rejected' || chr(10)
         || coalesce('**User said:** "' || nullif(said_in_short, '') || '"' || chr(10), '')
         || coalesce('**Previous strategy:** ' || nullif(strategy_in_short, '') || chr(10), '')
         || chr(10) || '**Instruction for Planner:**' || chr(10)
-        || '- Do NOT reuse the strategy from ' || turn_id
+        || '- Do NOT reuse the strategy from Turn ' || turn_number::varchar
         || if(
             consecutive_rejections >= 2,
             chr(10) || '- ' || consecutive_rejections::varchar

@@ -286,7 +286,7 @@ def with_feedback(turns: list[Row], as_of: datetime, threshold: float) -> list[R
 
 def planner_note(row: Row) -> str:
     """C8: seed 1's block, from what is known."""
-    turns = [f"turn_{one['turn_number']:06}" for one in (row, row["after"])]
+    turns = [f"Turn {one['turn_number']}" for one in (row, row["after"])]
     said, strategy = (
         " ".join(re.split(r"[\t\n\v\f\r ]+", text or "")).strip()
         for text in (row["user_said"], row["strategy_summary"])

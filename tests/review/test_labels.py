@@ -81,18 +81,26 @@ def test_every_verdict_is_of_the_texts_that_were_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "rejected", "missing"),
+    ("labels", "rejected", "users", "missing"),
     [
-        (0, 0, "200 labels, 30 rejected ones, 30 others"),
-        (200, 30, ""),
-        (199, 30, "1 labels"),
-        (500, 29, "1 rejected ones"),
-        (200, 171, "1 others"),
+        (200, 30, (15, 15), ""),
+        (199, 30, (15, 15), "1 labels"),
+        (500, 29, (15, 15), "1 rejected ones"),
+        (200, 171, (15, 15), "1 others"),
+        (200, 100, (14, 15), "1 turns users rated down"),
+        (200, 100, (15, 14), "1 turns users rated otherwise"),
+        (
+            0,
+            0,
+            (0, 0),
+            "200 labels, 30 rejected ones, 30 others, 15 turns users rated down, 15 turns users rated otherwise",
+        ),
     ],
 )
-def test_what_is_missing(labels: int, rejected: int, missing: str) -> None:
-    """C7: 200, and 30 of each class."""
-    assert what_is_missing({"labels": labels, "rejected": rejected, "not_rejected": labels - rejected}) == missing
+def test_what_is_missing(labels: int, rejected: int, users: tuple[int, int], missing: str) -> None:
+    """C7: 200, and 30 of each class; and what users said themselves, to judge a head by."""
+    found = {"labels": labels, "rejected": rejected, "not_rejected": labels - rejected}
+    assert what_is_missing(found | {"users_rejected": users[0], "users_not_rejected": users[1]}) == missing
 
 
 # --- the screen ------------------------------------------------------------------------------------------------------
@@ -184,7 +192,7 @@ def test_what_waits_and_how_many_labels_there_are(home: Path) -> None:
     """Texts are masked; nothing says what the detector thinks."""
     found = json.loads(label(home, "list", "--json"))
     rows = found.pop("waiting")
-    assert found == {"labels": 0, "rejected": 0, "not_rejected": 0, "rated": 0, "reacted_to": 0, "judged": 0}
+    assert set(found.values()) == {0} and {"labels", "rejected", "not_rejected", "judged"} < found.keys()
     assert sorted(row["next_message"] for row in rows) == sorted(
         [*REPLIES[:3], *REPLIES[4:], "Send it to <EMAIL_1>, please."]
     )
@@ -199,7 +207,7 @@ def test_what_waits_and_how_many_labels_there_are(home: Path) -> None:
     told = label(home, "list", "--limit", "2").splitlines()
     assert told[:2] == [
         "0 explicit labels: 0 turns rated, 0 reacted to, 0 judged here; 0 rejected, 0 not",
-        "missing: 200 labels, 30 rejected ones, 30 others",
+        "missing: 200 labels, 30 rejected ones, 30 others, 15 turns users rated down, 15 turns users rated otherwise",
     ]
     assert told[-1] == "6 pairs wait for ana, the first 2 shown" and len(told) == 5
     assert label(home, "list") == label(home, "list")

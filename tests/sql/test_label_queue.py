@@ -37,7 +37,7 @@ def turn(n: int, status: str = "neutral", **more: Any) -> Row:
 
 
 def queue(
-    folder: Path, *turns: Row, signals: list[Row] | None = None, messages: dict[str, Any] | None = None
+    folder: Path, *turns: Row, labels: list[Row] | None = None, messages: dict[str, Any] | None = None
 ) -> list[Row]:
     """The queue over these turns; a message is another one's query unless `messages` says what its key is."""
     says = messages or {}
@@ -52,7 +52,7 @@ def queue(
     ]
     known = ("next_turn_key", "next_at", "text_hash")
     stored = [{name: value for name, value in row.items() if name not in known} for row in turns]
-    inputs = {"core__turn_pairs": [*turns, *following], "core__turns": stored, "core__signals": signals or []}
+    inputs = {"core__turn_pairs": [*turns, *following], "core__turns": stored, "core__turn_labels": labels or []}
     return run_sql(folder, "core__label_queue", inputs).to_dicts()
 
 
@@ -60,8 +60,8 @@ def told(rows: list[Row]) -> list[tuple[str, str]]:
     return [(row["turn_key"], row["lesson"]) for row in rows]
 
 
-def vote(n: int, polarity: str, **more: Any) -> Row:
-    return {"signal_id": f"f{n}", "answer_ref": f"u{n}/1", "is_explicit": True, "polarity": polarity, **more}
+def said(n: int, label: str, **more: Any) -> Row:
+    return {"turn_key": f"u{n}/1", "label": label, "label_kind": "rating", **more}
 
 
 def test_a_row_says_which_pair_it_is_and_why(tmp_path: Path) -> None:
@@ -87,45 +87,38 @@ def test_a_row_says_which_pair_it_is_and_why(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "facts", "votes", "lesson"),
+    ("status", "facts", "users_said", "lesson"),
     [
-        ("neutral", {}, [], "uncertain"),
-        ("accepted", SURE, [], "frequent"),
-        ("accepted", {"feedback_confidence": 0.75}, [], "frequent"),
-        ("accepted", {"feedback_confidence": 0.749999}, [], "uncertain"),
-        ("accepted", SURE | {"source_status": "rejected"}, [], "disagreeing"),
-        ("accepted", SURE | {"source_status": "neutral"}, [], "frequent"),  # what a source says of most turns
-        ("neutral", SURE | {"similarity": 0.6}, [], "disagreeing"),
-        ("neutral", SURE | {"similarity": 0.599999}, [], "frequent"),
-        ("rejected", SURE | {"similarity": 0.9}, [], "frequent"),
-        ("neutral", SURE | {"similarity": 1.0, "reason": "neutral:resent"}, [], "frequent"),
-        # what people said themselves is a label already, unless the detector says the opposite
-        ("accepted", SURE, ["positive"], None),
-        ("accepted", SURE, ["negative"], "disagreeing"),
-        ("rejected", SURE, ["positive"], "disagreeing"),
-        ("rejected", SURE, ["negative"], None),
-        ("neutral", UNSURE, ["negative"], None),
-        ("neutral", UNSURE, ["negative", "positive"], "uncertain"),
+        ("neutral", {}, None, "uncertain"),
+        ("accepted", SURE, None, "frequent"),
+        ("accepted", {"feedback_confidence": 0.75}, None, "frequent"),
+        ("accepted", {"feedback_confidence": 0.749999}, None, "uncertain"),
+        ("accepted", SURE | {"source_status": "rejected"}, None, "disagreeing"),
+        ("accepted", SURE | {"source_status": "neutral"}, None, "frequent"),  # what a source says of most turns
+        ("neutral", SURE | {"similarity": 0.6}, None, "disagreeing"),
+        ("neutral", SURE | {"similarity": 0.599999}, None, "frequent"),
+        ("rejected", SURE | {"similarity": 0.9}, None, "frequent"),
+        ("neutral", SURE | {"similarity": 1.0, "reason": "neutral:resent"}, None, "frequent"),
+        # what users said themselves is a label already, unless the detector says the opposite
+        ("accepted", SURE, "accepted", None),
+        ("accepted", SURE, "rejected", "disagreeing"),
+        ("rejected", SURE, "accepted", "disagreeing"),
+        ("rejected", SURE, "rejected", None),
+        ("neutral", UNSURE, "rejected", None),
+        ("accepted", SURE | {"source_status": "rejected"}, "neutral", None),
     ],
 )
-def test_what_a_label_teaches(tmp_path: Path, status: str, facts: Row, votes: list[str], lesson: str | None) -> None:
-    signals = [vote(1, polarity, signal_id=f"f{place}") for place, polarity in enumerate(votes)]
-    found = queue(tmp_path, turn(1, status, **facts), signals=signals)
+def test_what_a_label_teaches(
+    tmp_path: Path, status: str, facts: Row, users_said: str | None, lesson: str | None
+) -> None:
+    labels = [said(1, users_said)] if users_said else []
+    found = queue(tmp_path, turn(1, status, **facts), labels=labels)
     assert [row["lesson"] for row in found] == ([lesson] if lesson else [])
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"kind": "correction"},
-        {"system": "sessions", "kind": "rating"},
-        {"system": "conversations", "kind": "rejected", "is_explicit": False},
-        {"polarity": "neutral"},
-    ],
-)
-def test_only_ratings_and_reactions_are_labels(tmp_path: Path, other: Row) -> None:
-    """As the calibration compares with."""
-    found = queue(tmp_path, turn(1, "accepted", **SURE), signals=[vote(1, "negative") | other])
+def test_a_verdict_leaves_the_pair_in_its_place(tmp_path: Path) -> None:
+    """Who is offered what, the log of verdicts decides: an order that moves would repeat and skip pairs."""
+    found = queue(tmp_path, turn(1, "accepted", **SURE), labels=[said(1, "rejected", label_kind="verdict")])
     assert told(found) == [("u1/1", "frequent")]
 
 

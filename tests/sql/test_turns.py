@@ -309,12 +309,12 @@ def test_a_rejected_turn_has_the_message_and_seed_1s_note(tmp_path: Path) -> Non
         [
             "### Previous Response Feedback",
             "**Status:** REJECTED",
-            "**Detected:** turn_000002 detected that turn_000001 was rejected",
+            "**Detected:** Turn 2 detected that Turn 1 was rejected",
             '**User said:** "No, I meant gaming laptops"',
             "**Previous strategy:** shop: laptops",
             "",
             "**Instruction for Planner:**",
-            "- Do NOT reuse the strategy from turn_000001",
+            "- Do NOT reuse the strategy from Turn 1",
         ]
     )
     assert "strategy:" not in found[1]["planner_note"]  # what is not known is left out

@@ -68,6 +68,8 @@ def _row(line: str, where: str) -> tuple[str | None, ...]:
         found = json.loads(line)
     except ValueError as error:
         raise GristmillError(f"{where}: is not JSON ({error})") from error
+    except RecursionError as error:
+        raise GristmillError(f"{where}: is nested too deep") from error
     if not isinstance(found, dict):
         raise GristmillError(f"{where}: is no JSON object")
     for name in NEEDED:

@@ -48,6 +48,7 @@ NEW_TOPIC_CONFIDENCE = 0.6  # nominal
 STATUS = {"explicit": "rejected", "rephrased": "rejected", "abandonment": "rejected", "accepted": "accepted"}
 
 RESENT, REPHRASED = "neutral:resent", "rephrased"
+NOT_CONFIRMED = "explicit:not_confirmed"
 NAMES_IT, NEW_TOPIC = "accepted:names_something_from_it", "accepted:new_topic"
 ANSWERS, UNCLEAR, FOREIGN = "neutral:answers_a_question", "neutral:no_clear_signal", "neutral:other_language"
 REASONS = tuple(
@@ -70,7 +71,7 @@ RESENT_LENGTH = 12  # characters by which the same words may differ: signs and s
 
 QUOTED = '"[^"]+"|“[^”]+”'
 
-DENIED = r"\b(?:not|isnt|arent|wasnt|werent|doesnt|didnt|dont|no|never|but)\b"
+DENIED = r"\b(?:not|isnt|arent|wasnt|werent|doesnt|didnt|dont|no|never|but|too [a-z]+)\b"
 
 
 def normalised(text: pl.Expr) -> pl.Expr:
@@ -272,9 +273,12 @@ def detect(pairs: pl.DataFrame, threshold: float = SIMILARITY_THRESHOLD) -> pl.D
     seen = with_first_reason(seen, OTHER_LANGUAGES, "foreign").with_row_index("row").collect()
     # What is decided is not looked at again.
     unsaid = seen.filter(pl.col("reason").is_null())
+    # "Book a cab." before and after "Please confirm: a cab." asks for nothing else: the same words, sent again
+    unchanged = _resent(seen.filter(pl.col("reason") == _decides(NOT_CONFIRMED)))
     details = ((RESENT, _resent(unsaid)), (REPHRASED, _repeats(unsaid, threshold)))
     found = (pl.when(pl.col("row").is_in(rows.implode())).then(_decides(reason)) for reason, rows in details)
-    decided = seen.lazy().with_columns(reason=pl.coalesce("reason", *found))
+    explicit = pl.when(~pl.col("row").is_in(unchanged.implode())).then("reason").otherwise(_decides(RESENT))
+    decided = seen.lazy().with_columns(reason=pl.coalesce(explicit, *found))
     decided = decided.with_columns(reason=pl.coalesce("reason", pl.when("is_foreign").then(_decides(FOREIGN))))
     decided = with_first_reason(decided, ABANDONED, "text")
     decided = decided.with_columns(text=pl.when(pl.col("reason").is_null()).then("text"))

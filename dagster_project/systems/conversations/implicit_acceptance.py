@@ -31,7 +31,8 @@ _GOOD = (
 _SO = r"(?:(?:just|so|very|really|pretty|quite|an?|the|all|absolutely|like|actually|extremely|also|exactly|totally|sure|too|more) )*"
 _YES = (
     r"(?:yes|yeah|yep|yup|yea|ya|sure|ok|okay|k|correct|right|exactly|absolutely|of course|definitely|certainly|please do"
-    r"|go ahead|confirm|confirmed|indeed|alright|all right|agreed|fine|precisely|approved?|proceed|perfectly|go for it|do it|why not)"
+    r"|go ahead|confirm|confirmed|indeed|alright|all right|agreed|fine|precisely|approved?|proceed|perfectly|go for it"
+    r"|do it|why not(?:[.!,]|$))"
 )
 _TAKE = (
     r"(?:take|go with|go for|choose|pick|buy|try|watch|check|use|order|book|reserve|see|do|schedule|visit|play|listen to|read"
@@ -61,7 +62,8 @@ HALF_PRAISE = (
     r"\b(?:but|except|however|although|only) (?:[a-z0-9]+ ){0,5}?(?:not|isnt|arent|doesnt|dont|didnt|wont|cant"
     r"|without|broke|breaks|fails?|never|too|wrong|missing|lost|hate|hates"
     r"|still|should|need it|instead|no|wasnt|couldnt)\b|\b(?:isnt|arent|wasnt|not) (?:\w+ )?(?:right|correct"
-    r"|good|great|true|helpful|useful|clear|ok|okay|fine|what)\b"
+    r"|good|great|true|helpful|useful|clear|ok|okay|fine|what)\b|\bbut (?:i|we) (?:really |actually |only )?(?:wanted|asked|meant"
+    r"|needed|prefer|already)\b|\bwould (?:have )?be(?:en)? (?:\w+ ){1,3}if (?:it|this|that|they|there) (?:was|were|had|didnt)\b"
 )
 
 _FEW_WORDS = r"^(?:[a-z]+[,.!]? ){0,3}?"
@@ -78,7 +80,8 @@ NEUTRAL = (
     Rule(
         "neutral:asks_what_is_meant",
         either(
-            rf"^{_SOFT_OPENERS}(?:sorry,? )?(?:what (?:do|did) you mean|what does (?:that|this|it) mean|what is that supposed to mean"
+            rf"^{_SOFT_OPENERS}(?:sorry,? )?(?:what (?:do|did) (?:you|u|ya) mean|(?:i have |ive (?:got )?)?no (?:idea"
+            rf"|clue) what (?:that|this|it|you)|what does (?:that|this|it) mean|what is that supposed to mean"
             r"|how (?:so|do you mean)|meaning|come again|say (?:that )?again|(?:im )?not sure (?:i follow|what you mean))\b",
             r"^(?:(?:sorry|wait|um+|hm+)[,. ]+)*(?:what|huh|pardon|sorry|excuse me)[?!. ]*$",
         ),
@@ -164,7 +167,7 @@ ACCEPTED = (
         "Thanks, that helps a lot",
         "Thanks in advance for any ideas on my garden",
         (*NOT_OPEN, MORE),
-        unless=r"\bbut\b[^?]*\b(?:didnt|dont|not|isnt|wasnt|never|doesnt)\b",
+        unless=r"\bbut\b[^?]*\b(?:didnt|dont|not|isnt|wasnt|never|doesnt)\b|\bthank (?:god|goodness)\b",
     ),
     Rule(
         "accepted:thanks",
@@ -191,7 +194,8 @@ ACCEPTED = (
                 r"(?:that|it|this|which) (?:really |definitely |all )?(?:works?|helps?|helped|worked|suits?|does it|did it|fits"
                 r"|(?:will|would|should) (?:do|work)|makes sense|made sense|solved|fixed)|thatll (?:do|work)|works for me|makes sense",
                 r"good job|well done|nice work|thumbs_up|exactly what i|what i (?:wanted|needed|was looking for)|just what i"
-                r"|did the trick|you rock|youre the best|good bot|sounds like a plan",
+                r"|did the trick|^(?:it )?works (?:like a charm|perfectly|great|beautifully)|^not (?:too |so |half"
+                r" )?bad(?: at all)?[.! ]*$|you rock|youre the best|good bot|sounds like a plan",
             ),
         ),
         "the user praises it or finds it good",
@@ -210,7 +214,9 @@ ACCEPTED = (
         "Shall I book it?",
         "What time would you like?",
         either(
-            HALF_PRAISE, r"^(?:ok|okay|sure|right|fine|alright|k)[., ]+(?:but|this isnt|that isnt|it doesnt|except)\b"
+            HALF_PRAISE,
+            r"^(?:ok|okay|sure|right|fine|alright|k|yes|yeah|yep)[., ]+(?:but|this isnt|that isnt|it doesnt|except)\b",
+            r"^(?:(?:hm+|um+|oh|ok|okay|well|yeah|yes|sure|right)[,. ]+)+(?:wait|hold on|hang on|let me think)\b",
         ),
     ),
     Rule(

@@ -31,7 +31,10 @@ _SO = (
     r"etty|far|even|both|much|factually) )*"
 )
 _HAVENT = r"(?:didnt|havent|never|dont|wont|arent|werent)"
-_GOOD = r"(?:great|good|perfect|fine|ok|okay|fantastic|awesome|right|correct|cool|wonderful|helpful|enough|plenty|nice|lovely)"
+_GOOD = (
+    r"(?:great|good|perfect|fine|ok|okay|fantastic|awesome|right|correct|cool|wonderful|helpful|enough|plenty|nice"
+    r"|lovely|amazing|excellent|brilliant)"
+)
 _WRONG = r"(?:wrong|incorrect|inaccurate|false|untrue|mistaken|not (?:\w+ )?(?:right|correct|true|accurate|the case))"
 _ASKED = (
     r"(?:ask(?:ed|ing)?|meant?|want(?:ed)?|need(?:ed)?|sa(?:y|id)|looking|request(?:ed)?|expect(?:ed|ing)?|had in mind)"
@@ -46,14 +49,19 @@ _ASKS_OR_PRAISES = either(r"\?", words(r"(?:can|could|would|will) (?:you|i|we)|h
 HARMLESS = (
     Rule(
         "harmless",
-        words(
-            r"no (?:problems?|prob|worries|worry|rush|hurry|biggie|big deal|doubt|wonder|kidding|idea"
-            r"|need to (?:worry|apologi[sz]e))",
-            r"no,? (?:i think )?(?:thats|that is|this is|it is|its|(?:that|it) (?:will|would) be|thatll be|(?:this|that|it)"
-            rf" (?:was|looks|sounds|works|seems)) {_SO}(?:all|it|everything|{_GOOD})",
-            rf"no,? (?:im|i am|were|we are|youre|you are|youve been|you were)(?: \w+)? (?:all set|set|done|satisfied|happy"
-            rf"|kind|welcome|{_GOOD})",
-            r"no,? nothing (?:else|more|further)|no (?:more |further )?questions",
+        either(
+            r"^(?:no[,. ]+)?not (?:yet|now|right now|just yet)\b",
+            words(
+                r"no (?:problems?|prob|worries|worry|rush|hurry|biggie|big deal|doubt|wonder|kidding|complaints?|idea"
+                r"|need to (?:worry|apologi[sz]e))",
+                r"(?:no|nope|nah) i (?:really |do )?love (?:it|this|that|them)",
+                r"(?:no|nope|nah)(?: way)?[,!]? (?:i think )?(?:thats|that is|this is|it is|its|(?:that|it) (?:will|would)"
+                r" be|thatll be|(?:this|that|it)"
+                rf" (?:was|looks|sounds|works|seems)) {_SO}(?:all|it|everything|{_GOOD})",
+                rf"no,? (?:im|i am|were|we are|youre|you are|youve been|you were)(?: \w+)? (?:all set|set|done|satisfied|happy"
+                rf"|kind|welcome|{_GOOD})",
+                r"no,? nothing (?:else|more|further)|no (?:more |further )?questions",
+            ),
         ),
         "a no that is polite or agrees",
         "No problem, thanks!",
@@ -137,7 +145,7 @@ COMPLAINTS = (
                 r"(?: \w+){1,4},? not \w+",
                 r"it should (?:really |actually )?be",
             ),
-            r"\b\d[\d.,]*,? (?:and )?not \d",
+            r"\b\d[\d.,]*,? (?:and )?not \$?\d",
             rf"\b(?:and|but|which|so) (?:thats|that is|its|is|was) {_SO}{_WRONG}\b",
             words(
                 r"(?:thats|that is|this is|its|it is|you|gave|me|got|still|again|used|using|in|to) (?:the |an? )?(?:wrong"
@@ -147,7 +155,9 @@ COMPLAINTS = (
                 r"you (?:\w+ )?(?:got|have|had|gave|made|used|put|did|changed)(?: \w+){0,4} (?:wrong|incorrect(?:ly)?|mistakes?|errors?)",
                 r"you(?:re|r| are) (?:\w+ )?(?:wrong|incorrect|mistaken|contradicting)|(?:mistake|error|bug)s? in (?:your|the"
                 r" (?:code|answer|loop|summary|text|list|second|first))",
-                r"(?:made|making) (?:that |this |it )?up|fabricated|hallucinat\w+|(?:doesnt|dont|didnt) (?:\w+ )?exist"
+                r"(?:thats|that is|this is|its) (?:just |such )?(?:an? )?(?:total |complete )?(?:lie|bullshit)|(?:made"
+                r"|making) (?:that |this |it )?up"
+                r"|fabricated|hallucinat\w+|(?:doesnt|dont|didnt) (?:\w+ )?exist"
                 r"|(?:theres|there is|i found|i see|you have) (?:\w+ )?an? (?:mistake|error|bug|typo) in|none of (?:those|these"
                 r"|them) exist",
             ),
@@ -248,7 +258,8 @@ COMPLAINTS = (
         words(
             rf"(?:{NOT}|nothing) (?:\w+ )?(?:helpful|useful|good enough|of (?:any )?(?:help|use)|very good|impressed|satisfied"
             rf"|even close"
-            r"|happy with (?:it|this|that|your)|acceptable)|unhelpful|waste of time|unacceptable|do better|disappoint(?:ed|ing)",
+            r"|happy with (?:it|this|that|your)|acceptable)|unhelpful|thank(?:s| you) for nothing|waste of time"
+            r"|unacceptable|do better|disappoint(?:ed|ing)",
             r"^(?:ugh|meh|argh)|i hate (?:it|this|that)(?:[.!]|$)|dont see how (?:this|that|it) helps|shut up|wtf|thumbs_down"
             r"|are you (?:kidding|joking|serious|drunk|stupid|broken|dumb|crazy|insane)",
             r"(?:terrible|awful|horrible|bad|poor|lousy|crap(?:py)?|lame|garbage|pathetic|stupid|dumb|ridiculous|worst|lazy)"

@@ -50,12 +50,14 @@ REFUSALS = (
         either(
             words(
                 r"(?:dont|didnt|never|wouldnt|dont think i) (?:\w+ )?(?:like|liked|care for|enjoy|enjoyed|want|love|need) (?:it|that"
-                r"|this|those|them|these|any of (?:these|those|them|your)|your|either)(?: one| movie| idea| song| place)?(?:[.,!?;]"
+                r"|this|those|them|these|any of (?:these|those|them|your)|your|either(?: of (?:them|these|those))?)(?:"
+                r" one| movie| idea| song| place)?(?:[.,!?;]"
                 r"| (?:and|but|because|so|at|much|one|kind|too|very|either)|$)",
                 rf"(?:^|(?:it|that|this|those|they|one|time|date|day|sorry|but|so|no) )(?:{DONT}|{NOT}|(?:will|would) not)"
                 r" (?:really |quite |going to )?(?:work|suit|fit|good|do|ideal|acceptable|convenient)(?: well)?(?: (?:for|with))?"
                 r"(?: me| us| my| then| at all|$|[.!,])",
-                r"not (?:for me|my (?:thing|style|type|taste)|interested|a (?:big |huge )?fan|what i had in mind|that one)"
+                r"not (?:for me|my (?:thing|style|type|taste|kind of \w+|cup of tea)|interested|a (?:big |huge )?fan"
+                r"|what i had in mind|that one)"
                 r"|(?:have no|no) interest in|id rather not|pass on (?:that|this|it)|(?:ill|i will) pass|(?:neither|none) of"
                 r" (?:them|these|those)",
             ),
@@ -241,6 +243,7 @@ ABANDONED = (
         "the user gives the request up",
         "Never mind, it's fine",
         "I don't mind either way",
+        unless=r"\bnever ?mind (?:the|about|my) [^.!?]*,|\b(?:never|dont|wont|cant|didnt) forget\b",
     ),
     Rule(
         "abandonment:starts_over",

@@ -26,7 +26,8 @@ STATEMENT = "statement"  # the message asks nothing
 NOT = r"(?:not|isnt|wasnt|arent|werent|never|hardly|neither)"
 DONT = r"(?:dont|doesnt|didnt|wont|wouldnt|cant|couldnt|never|not)"
 FRIENDLY = (
-    r"(?:thanks|thank you|great|awesome|perfect|good|nice|cool|fine|love|loved|wow|interesting|amazing|glad|happy)"
+    r"(?:thanks|thank you|great|awesome|perfect|good|nice|cool|fine|love|loved|lovely|wonderful|excellent"
+    r"|fantastic|wow|interesting|amazing|glad|happy)"
 )
 # What is asked for differs from what was said.
 COMPARATIVE = (

@@ -146,6 +146,7 @@ def test_a_response_may_be_null_and_lines_blank(tmp_path: Path) -> None:
         ([], "has no rows"),
         (["", "  "], "has no rows"),
         ([row(WRONG, "rejected"), "{not json"], "line 2: is not JSON"),
+        ([row(WRONG, "rejected"), "[" * 100_000], "line 2: is nested too deep"),
         (["[1]"], "line 1: is no JSON object"),
         ([row(WRONG, "bad")], "line 1: label must be rejected, accepted, neutral, not 'bad'"),
         ([{"prev_query": "a", "prev_response": "b", "label": "neutral"}], "line 1: next_message is missing"),

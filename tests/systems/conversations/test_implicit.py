@@ -12,6 +12,7 @@ from dagster_project.systems.conversations.implicit import (
     FOREIGN,
     NAMES_IT,
     NEW_TOPIC,
+    NOT_CONFIRMED,
     REASONS,
     REPHRASED,
     RESENT,
@@ -692,6 +693,102 @@ def test_other_languages_object_thank_or_say_nothing() -> None:
     assert [message for message in FOREIGN_OBJECTIONS if found[message] != "rejected"] == []
     assert [message for message in FOREIGN_FOLLOW_UPS if found[message] != "neutral"] == []
     assert judge("Kto zbudował tę wieżę w 1931 roku?", response)["reason"] == FOREIGN
+
+
+# A no or a not in five languages that rejects nothing. Of 43 such messages written after the records 26 were rejected at first
+# sight; of 26 more, after those were mended, three.
+FOREIGN_POLITENESS = (
+    "Nein danke, das reicht mir",
+    "Nein, alles gut, danke!",
+    "Das ist nicht schlecht",
+    "Das ist kein Problem",
+    "Das ist nicht so hoch wie ich dachte",
+    "Schon gut, danke!",
+    "Ich wollte nicht stören, danke",
+    "Non merci, c'est tout",
+    "C'est pas mal",
+    "Ce n'est pas grave",
+    "Ce n'est pas si haut !",
+    "Je voulais vous remercier",
+    "Peu importe le prix, je le prends",
+    "No está mal",
+    "No es caro, gracias",
+    "No quiero nada más, gracias",
+    "No importa, lo reservo",
+    "No lo sabía, gracias",
+    "Non è male",
+    "Non è un problema",
+    "Non è così alta!",
+    "No grazie, basta così",
+    "Não é mau",
+    "Não é caro, obrigado",
+    "Não quero mais nada, obrigado",
+    "Não é tão alta",
+)
+
+
+@pytest.mark.parametrize("message", FOREIGN_POLITENESS)
+def test_a_polite_no_in_another_language_rejects_nothing(message: str) -> None:
+    assert status(message) in ("neutral", "accepted")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Dat is niet wat ik vroeg, Sevilla",
+        "To nie jest to, o co prosiłem, 1931 to za późno",
+        "Bu istediğim şey değil, Sevilla çok pahalı",
+        "Det är inte det jag frågade om, Sevilla är för dyrt",
+    ],
+)
+def test_a_name_in_a_language_nobody_speaks_accepts_nothing(message: str) -> None:
+    """C2: words that English shares with other languages ("is", "to") make no message English."""
+    assert judge(message, "The tower of Sevilla was finished in 1931.")["reason"] == FOREIGN
+
+
+@pytest.mark.parametrize(
+    ("message", "response", "expected"),
+    [
+        # a set phrase with a word of rejection
+        ("No complaints, this is great", STATEMENT, "accepted"),
+        ("No way! That's amazing", STATEMENT, "accepted"),
+        ("Nope, that's perfect, cheers", STATEMENT, "accepted"),
+        ("No I love it", STATEMENT, "accepted"),
+        ("Never mind the height, where is it?", STATEMENT, "accepted"),
+        ("I'll never forget that tower, it's great", STATEMENT, "accepted"),
+        # a set phrase with a word of acceptance
+        ("Thanks for nothing", STATEMENT, "rejected"),
+        ("Thank god it is Friday", STATEMENT, "neutral"),
+        ("Why not the church?", STATEMENT, "neutral"),
+        ("Why not!", "How about the Grand?", "accepted"),
+        ("No idea what that means", STATEMENT, "neutral"),
+        ("what do u mean", FULL, "neutral"),
+        # praise under a condition, or of something else than was wanted
+        ("That would be perfect if it were a church", STATEMENT, "neutral"),
+        ("That's great and all but I wanted a church", STATEMENT, "neutral"),
+        ("Yes but at ten", "Please confirm: a tour at nine.", "neutral"),
+        ("Hmm, 212 steps is too long", FULL, "neutral"),
+        # praise, and then the same kind of thing
+        ("These are both lovely. Do you have any other ideas?", "How about the Grand or the Harbour Inn?", "neutral"),
+        # not yet is no change of what was understood
+        ("No, not yet", "Shall I go ahead and book it?", "neutral"),
+        # refusals in plain words
+        ("I don't like either of them", STATEMENT, "rejected"),
+        ("Not my kind of tower", STATEMENT, "rejected"),
+        ("The ticket costs $17, not $13.", STATEMENT, "rejected"),
+        ("That's a lie", STATEMENT, "rejected"),
+    ],
+)
+def test_set_phrases_mean_what_they_mean(message: str, response: str, expected: str) -> None:
+    """C2: words count where they are used as rejection or acceptance."""
+    assert status(message, response) == expected
+
+
+def test_the_request_sent_again_at_a_confirmation_changes_nothing() -> None:
+    """C2: the same words sent again are neutral; other words there ask for something else."""
+    asks = "Please confirm your cab to the airport at nine."
+    assert judge("Book a cab to the airport", asks, query="Book a cab to the airport")["reason"] == RESENT
+    assert judge("Book a cab to the station", asks, query="Book a cab to the airport")["reason"] == NOT_CONFIRMED
 
 
 def test_english_is_told_from_other_languages() -> None:
