@@ -214,7 +214,8 @@ PATTERNS = (
         rf"|{_SENTENCE}the (?:response|answer|reply) (?:above )?(?:fails to (?:mention|address|explain|answer|say)|does(?: not|n['’]t)"
         r" (?:mention|address|answer|explain)|omits the|overlooks|(?:states|claims|says|suggests) (?:that )?)(?-u:\b)"
         rf"|{_SENTENCE}the attempt (?:is|was|has|had|does|did|doesn['’]t|didn['’]t|treats|assumes|assumed|uses|used|confuses|confused"
-        r"|misses|missed|ignores|ignored|forgets|forgot|omits|fails to|correctly|incorrectly|gets|got|mixes|overlooks|shows|starts"
+        r"|misses|missed|ignores|ignored|forgets|forgot|omits|fails to|offers|gives|names|lists|repeats|leaves|describes|needs|covers"
+        r"|states|claims|says|suggests|skips|correctly|incorrectly|gets|got|mixes|overlooks|shows|starts"
         r"|only|at least|above)(?-u:\b)",
         "judges the answer as if it stood above",
         "The response incorrectly states that it happens at night.",
@@ -250,7 +251,8 @@ PATTERNS = (
     ),
     Pattern(
         "unnamed",
-        rf"{_START}(?:wrong|incorrect|(?:not|almost|nearly|partly|partially|mostly) (?:correct|right|true|accurate|there))(?:[.!:;,]|—|–)"
+        rf"{_START}a (?:better|more complete|fuller) (?:answer|response|version) (?:is|was|would|could)(?-u:\b)"
+        rf"|{_START}(?:wrong|incorrect|(?:not|almost|nearly|partly|partially|mostly) (?:correct|right|true|accurate|there))(?:[.!:;,]|—|–)"
         rf"|{_START}(?:close|almost|not quite|nearly|not exactly)(?:[.!]|, but (?:you|your|the|that|it|there|not quite|no)(?-u:\b)"
         r"|—|, almost)"
         rf"|{_START}(?:a )?(?:good|nice|great|decent|solid|valiant) (?:start|try|attempt|effort|guess)(?:[.!]|,? but(?-u:\b)|—)",

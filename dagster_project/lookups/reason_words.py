@@ -31,5 +31,6 @@ SAID = {
     "forgotten": "forgotten",
     "row_vanished": "its row vanished at the source",
     "not_given_yet": "not given yet at that time",
+    "other_partner": "what was rated down stands beside another answer now, in",
     "row_changed": "its row changed: it is another candidate now",
 }

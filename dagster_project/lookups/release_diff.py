@@ -190,8 +190,21 @@ def _departures(
     went: pl.DataFrame, new: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, as_of: datetime
 ) -> pl.DataFrame:
     rows = _first_fate(_texts_elsewhere(went, new), fates)
-    rows = rows.join(_reasons(new_out), on="id", how="left")
-    return _told(rows, _why_gone(as_of), pl.coalesce(_text_ref(), "reason_ref", "fate_ref"), _because_gone())
+    rows = rows.join(_reasons(new_out), on="id", how="left").join(
+        _paired_anew(went, new), on=["format", "id"], how="left"
+    )
+    of = pl.coalesce(_text_ref(), "reason_ref", "fate_ref", "other_pair")
+    return _told(rows, _why_gone(as_of), of, _because_gone())
+
+
+def _paired_anew(went: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Pairs of ratings whose row that was rated down stands beside another answer now (F6): `other_pair`."""
+    down = pl.col("origin_ids").list.first().alias("down")
+    before, now = (
+        some.filter(pl.col("source") == "feedback_rating_pair").select("format", "id", down) for some in (went, new)
+    )
+    told = before.join(now.rename({"id": "other_pair"}), on=["format", "down"])
+    return told.select("format", "id", "other_pair").unique(["format", "id"], keep="first", maintain_order=True)
 
 
 def _reasons(out: pl.DataFrame) -> pl.DataFrame:
@@ -221,6 +234,8 @@ def _why_gone(as_of: datetime) -> pl.Expr:
         .then("fate")
         .when(pl.col("fate").is_null())
         .then(pl.lit("row_vanished"))
+        .when(pl.col("other_pair").is_not_null())
+        .then(pl.lit("other_partner"))
         .otherwise(pl.lit("row_changed"))
     )
 
@@ -235,14 +250,18 @@ def _because_gone() -> pl.Expr:
         .then(lighter)
         .when(pl.col("reason").is_not_null())
         .then(pl.concat_str(pl.col("reason").replace(SAID), by))
-        .otherwise(pl.concat_str(pl.col("why").replace(SAID), pl.format(" {}", "fate_ref").fill_null("")))
+        .otherwise(
+            pl.concat_str(
+                pl.col("why").replace(SAID), pl.format(" {}", pl.coalesce("fate_ref", "other_pair")).fill_null("")
+            )
+        )
     )
 
 
 def _changes(changed: pl.DataFrame, new_out: pl.DataFrame, fates: pl.DataFrame, as_of: datetime) -> pl.DataFrame:
     """Several things may have changed of one record; the first of them is its `why`."""
     rows = _first_fate(changed, fates).join(_reasons(new_out), on="id", how="left")
-    rows = rows.with_columns(pl.lit(None, pl.String).alias("other_content"))
+    rows = rows.with_columns(pl.lit(None, pl.String).alias(name) for name in ("other_content", "other_pair"))
     is_other_row = pl.col("id") != pl.col("id_b")
     is_aged = (
         (pl.col("split") == "train") & (pl.col("split_b") == "augmentation") & pl.col("tier_b").is_in(LOW_TIERS)

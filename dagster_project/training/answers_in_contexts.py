@@ -7,7 +7,7 @@ import polars as pl
 
 from dagster_project.columns.alike import alike_form
 from dagster_project.columns.context_turns import parsed
-from dagster_project.training.record_traits import LEAST_ANSWER
+from dagster_project.training.record_traits import LEAST_ANSWER, LEAST_FORM, is_long_answer
 from dagster_project.training.source_texts import SourceTexts
 
 DAYS_TOGETHER = 7
@@ -47,7 +47,7 @@ def _answers(rows: pl.DataFrame, texts: SourceTexts, record_texts: RecordTexts) 
         for name in ("answer", "rejected"):
             given = told if name == "answer" else told.filter(pl.col("format") == "preference")
             forms = given.select("id", alike_form(given[name]).alias("form"))
-            yield forms.filter(pl.col("form").str.len_chars() >= LEAST_ANSWER)
+            yield forms.filter(is_long_answer(given[name], forms["form"]))
 
 
 def _contexts(rows: pl.DataFrame, texts: SourceTexts) -> Iterator[pl.DataFrame]:
@@ -60,7 +60,7 @@ def _contexts(rows: pl.DataFrame, texts: SourceTexts) -> Iterator[pl.DataFrame]:
             continue
         said = parsed(found)["turns"].list.eval(pl.element().struct.field("content")).list.join(" ")
         forms = alike_form(pl.concat([said, found])).unique()
-        waiting.append(forms.filter(forms.str.len_chars() >= LEAST_ANSWER).to_frame("form"))
+        waiting.append(forms.filter(forms.str.len_chars() >= LEAST_FORM).to_frame("form"))
         size += int(found.str.len_bytes().sum())
         if size >= CONTEXT_BYTES:
             yield pl.concat(waiting).unique()

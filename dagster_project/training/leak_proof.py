@@ -17,7 +17,8 @@ from dagster_project.training.compared_prompts import ComparedPrompts
 BLOCK = 1 << 25  # bytes of a file read at once
 PROMPTS_TOGETHER = 5_000
 COMPARISONS = 1_500_000_000  # of an evaluation prompt with a training prompt: some 10 s of CPU; beyond 100,000 prompts not all of them
-ANSWER_CHARACTERS = 40  # a shorter answer in a context proves nothing
+ANSWER_CHARACTERS = 40  # a shorter answer in a context proves nothing ...
+PLAIN_CHARACTERS = 8  # ... nor one of which its normal form keeps less
 ANCHOR_CHARACTERS = 80  # of an answer that are looked for first
 TEMPLATE_PROMPTS = 20
 SENTENCE_WORDS = 8
@@ -137,9 +138,12 @@ def _keep(database: duckdb.DuckDBPyConnection, format: str, is_train: bool, bloc
         database.execute("insert into contexts select context from plain")
         return
     for name in answers:
-        answer = _plain(_without_our_words(_unmasked(pl.col(name)))).alias("answer")
-        long = block.select("id", _plain(question).alias("prompt"), answer)
-        database.register("long", long.filter(pl.col("answer").str.len_chars() >= ANSWER_CHARACTERS).to_arrow())
+        own = _without_our_words(_unmasked(pl.col(name)))
+        given = block.select("id", _plain(question).alias("prompt"), own.alias("own"), _plain(own).alias("answer"))
+        is_long = (pl.col("own").str.len_chars() >= ANSWER_CHARACTERS) & (
+            pl.col("answer").str.len_chars() >= PLAIN_CHARACTERS
+        )
+        database.register("long", given.filter(is_long).drop("own").to_arrow())
         database.execute("insert into answers select id, prompt, answer from long")
 
 

@@ -23,7 +23,8 @@ TEXTS = ("context", "query", "answer", "better", "note")
 MASKED_KEYS = ("prompt_key", "split", "thread_key", "answer_hash", "better_hash", "record_hash")
 # What hides characters in JSON: encoders for the web write `+`, quotes and angle brackets so, others all but ASCII, or slashes.
 HIDING_ESCAPE = r"(?s)\A\s*[\[{].*\\[u/]"
-LEAST_ANSWER = 40  # code points of an alike form: a shorter answer tells nothing when it stands in a context (T3)
+LEAST_ANSWER = 40  # characters: a shorter answer tells nothing when it stands in a context (T3) ...
+LEAST_FORM = 8  # ... nor does one of which less is left in its alike form: a line of dashes is in many
 BETWEEN = "\n\n"  # stands between a context and the question after it
 
 Keys = Callable[[pl.DataFrame], pl.DataFrame]
@@ -63,7 +64,9 @@ def traits(
         **{f"{role}_length": _length(rows, role) for role in ROLES},
         **{f"{role}_form": _form_hash(form) for role, form in forms.items()},
         **{f"{role}_signature": _signature(form) for role, form in forms.items()},
-        "exchanges": _own_exchanges(alike_form(masked["query"]), forms["answer"], forms["better"]),
+        "exchanges": _own_exchanges(
+            alike_form(masked["query"]), *((masked[role], forms[role]) for role in ("answer", "better"))
+        ),
         **_of_contexts(conversations, contexts, rows.height),
     }
     return pl.DataFrame(
@@ -176,7 +179,7 @@ def _of_contexts(conversations: pl.DataFrame, contexts: pl.DataFrame, height: in
     """`earlier_exchanges`, and `is_context_parsed`: of each distinct context once."""
     said = exchanges(contexts["turns"]).rename("said").to_frame().with_row_index("number")
     each = said.explode("said", empty_as_null=False).unnest("said")
-    hashes = _exchange(alike_form(each["question"]), alike_form(each["answer"]))
+    hashes = _exchange(alike_form(each["question"]), each["answer"], alike_form(each["answer"]))
     met = (
         each.select("number", hashes.alias("exchange"))
         .drop_nulls()
@@ -193,14 +196,19 @@ def _of_contexts(conversations: pl.DataFrame, contexts: pl.DataFrame, height: in
     }
 
 
-def _own_exchanges(questions: pl.Series, *answers: pl.Series) -> pl.Series:
-    told = pl.DataFrame([_exchange(questions, forms).alias(str(n)) for n, forms in enumerate(answers)])
+def _own_exchanges(questions: pl.Series, *answers: tuple[pl.Series, pl.Series]) -> pl.Series:
+    told = pl.DataFrame([_exchange(questions, *answer).alias(str(n)) for n, answer in enumerate(answers)])
     return told.select(pl.concat_list(pl.all()).list.drop_nulls().list.unique().list.sort()).to_series()
 
 
-def _exchange(questions: pl.Series, answers: pl.Series) -> pl.Series:
-    """The same for the same question and answer; null where the answer is short."""
-    told = pl.DataFrame({"question": questions.hash(), "answer": answers.hash()})
-    is_long = (answers.str.len_chars() >= LEAST_ANSWER).fill_null(False)
+def is_long_answer(answers: pl.Series, forms: pl.Series) -> pl.Series:
+    """Whether an answer that stands in a context counts, by its text and its alike form."""
+    return ((answers.str.len_chars() >= LEAST_ANSWER) & (forms.str.len_chars() >= LEAST_FORM)).fill_null(False)
+
+
+def _exchange(questions: pl.Series, answers: pl.Series, forms: pl.Series) -> pl.Series:
+    """The same for the same question and answer, by their forms; null where the answer is short."""
+    told = pl.DataFrame({"question": questions.hash(), "answer": forms.hash()})
+    is_long = is_long_answer(answers, forms)
     hashes = told.select(pl.struct("question", "answer").hash().reinterpret(signed=True)).to_series()
     return pl.select(pl.when(is_long).then(hashes)).to_series()

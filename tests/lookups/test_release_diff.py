@@ -123,6 +123,7 @@ def lake(tmp_path: Path) -> Lake:
             pair("aged"),
             pair("moved", split="test"),
             pair("heirloom", "heir"),
+            pair("old-partner", source="feedback_rating_pair", origin_ids=["same", "late"]),
         ],
         [out("freed", "duplicate", "id-lost")],
     )
@@ -137,6 +138,7 @@ def lake(tmp_path: Path) -> Lake:
             pair("aged", split="augmentation", tier="low"),
             pair("moved"),
             pair("heirloom", "heavy", base_weight=0.9),
+            pair("new-partner", source="feedback_rating_pair", origin_ids=["same", "new"]),
         ],
         [
             out("lost", "outvoted", "id-new"),
@@ -157,6 +159,7 @@ def test_why_records_came(lake: Lake) -> None:
     assert told(release_diff.diff(lake, A, B).came) == {
         "new": ("new_feedback", None, "new feedback"),
         "mind": ("changed_mind", "old-mind", "changed mind: takes the place of old-mind"),
+        "new-partner": ("new_feedback", None, "new feedback"),
         "late": ("late_feedback", None, "feedback from before that was read since, or counts as another candidate now"),
         "freed": ("no_longer_duplicate", "id-lost", "no longer a duplicate of id-lost"),
         "edited-after": ("text_changed", "edited-before", "what it says changed at the source; it was edited-before"),
@@ -172,6 +175,11 @@ def test_why_records_went(lake: Lake) -> None:
         "light": ("low_weight", None, "too light: 0.5 -> 0.29"),
         "double": ("contested", None, "contested"),
         "near": ("near_duplicate", "id-same", "a near duplicate of id-same"),
+        "old-partner": (
+            "other_partner",
+            "id-new-partner",
+            "what was rated down stands beside another answer now, in id-new-partner",
+        ),
         "vanished": ("row_vanished", None, "its row vanished at the source"),
         "bad": ("refused", "missing:rating, unknown:domain", "its row is refused now: missing:rating, unknown:domain"),
     }
@@ -264,11 +272,11 @@ def test_masking_that_was_changed(tmp_path: Path) -> None:
 def test_the_mix(lake: Lake) -> None:
     mix = release_diff.diff(lake, A, B).mix
     assert mix.filter(pl.col("by") == "split").rows() == [
-        ("split", "augmentation", 0, 1, 0.0, 10.0),
-        ("split", "test", 1, 0, 7.1, 0.0),
-        ("split", "train", 13, 9, 92.9, 90.0),
+        ("split", "augmentation", 0, 1, 0.0, 9.1),
+        ("split", "test", 1, 0, 6.7, 0.0),
+        ("split", "train", 14, 10, 93.3, 90.9),
     ]
-    assert mix.filter(pl.col("by") == "language").rows() == [("language", None, 14, 10, 100.0, 100.0)]
+    assert mix.filter(pl.col("by") == "language").rows() == [("language", None, 15, 11, 100.0, 100.0)]
 
 
 def test_backwards(lake: Lake) -> None:
@@ -281,11 +289,11 @@ def test_a_person_reads_it(lake: Lake) -> None:
     found = release_diff.diff(lake, A, B)
     text = list(lines(found))
     assert text[0] == "Release 20260131 compared with 20260124"
-    assert "  came              5" in text and "  went              9" in text and "  changed           4" in text
+    assert "  came              6" in text and "  went             10" in text and "  changed           4" in text
     assert "                    1  test -> train" in text
     html = page_of(lake, found)
     assert "http" not in html.replace("http-equiv", "") and "<script" not in html
-    assert html.count("Which?") == 5 + 9 + 4
+    assert html.count("Which?") == 6 + 10 + 4
 
 
 def test_which_two(lake: Lake) -> None:

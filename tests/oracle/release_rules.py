@@ -17,7 +17,7 @@ TOKENS = ("<|im_start|>", "<|im_end|>", "[INST]", "[/INST]", "</s>", "<|eot_id|>
 ROLES = ("human:", "assistant:")
 SPLITS = ("train", "validation", "test")
 LOW = ("low", "very_low")
-LEAST_ANSWER, LEAST_SENTENCE, TEMPLATE, LARGE = 40, 8, 20, 50
+LEAST_ANSWER, LEAST_FORM, LEAST_SENTENCE, TEMPLATE, LARGE = 40, 8, 8, 20, 50
 
 
 @dataclass
@@ -154,8 +154,8 @@ def settle(records: list[Record], queries: Iterable[str], rules: Rules) -> None:
     for record in left:
         if record.reason is None and record.split in ("validation", "test"):
             answers = record.said if record.format == "preference" else record.said[:1]
-            forms = [form(text) for text in answers]
-            if any(len(answer) >= LEAST_ANSWER and answer in context for answer in forms for context in contexts):
+            forms = [form(text) for text in answers if len(text) >= LEAST_ANSWER]
+            if any(len(answer) >= LEAST_FORM and answer in context for answer in forms for context in contexts):
                 record.reason = "leak"
 
 

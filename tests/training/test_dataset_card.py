@@ -40,6 +40,17 @@ def test_every_config_names_json_lines_with_rows() -> None:
     assert set(named) == {*FIELDS, "anonymized_feedback"}
 
 
+def test_a_config_says_what_its_files_hold() -> None:
+    """The loader keeps what it read by these words: where they stay, it never looks at the files again."""
+    files = told()["files"]
+    files["cot_20260131.test.jsonl"]["sha256"] = "another"
+    changed = yaml.safe_load(dataset_card(told(files=files)).split("---\n")[1])
+    said = [[config["description"] for config in found["configs"]] for found in (card(5), changed)]
+    assert [one != other for one, other in zip(*said, strict=True)] == [
+        name == "cot" for name in (*FIELDS, "anonymized")
+    ]
+
+
 def test_a_config_without_rows_is_not_named() -> None:
     """The loader fails on it."""
     assert "anonymized_feedback" not in json.dumps(card(0))

@@ -111,6 +111,18 @@ def test_evaluation_answers_in_training_contexts(context: str) -> None:
     assert proof(sides(trained, [{"prompt": "An egg", "completion": "Boil it for seven minutes"}])) == {}
 
 
+def test_an_answer_is_as_long_as_it_is_written() -> None:
+    """40 characters, of which 8 stay without punctuation."""
+    for answer, leaks in (
+        (f"Boil it well! {'*' * 26}", True),
+        (f"Boil it well! {'*' * 25}", False),
+        (f"Boil! {'*' * 34}", False),
+    ):
+        trained = [{"prompt": "And then?", "completion": "x", "context": f"Notes: {answer}"}]
+        found = proof(sides(trained, [{"prompt": "An egg", "completion": answer}]))
+        assert found == ({"answers_in_contexts": 1} if leaks else {})
+
+
 def test_the_worse_answer_of_a_pair_counts_too() -> None:
     files = {
         "preference_20260112.test.jsonl": [{"prompt": "An egg", "chosen": "No.", "rejected": ANSWER}],

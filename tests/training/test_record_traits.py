@@ -1,5 +1,7 @@
 """A conversation in JSON is judged by what its turns say, however its encoder wrote them (T7, T8)."""
 
+from typing import cast
+
 import polars as pl
 import pytest
 
@@ -42,6 +44,15 @@ def _told(context: str, evaluation: EvaluationIndex | None = None) -> dict[str, 
 def test_no_escape_hides_what_a_turn_says(content: str, has_items: bool, has_tokens: bool) -> None:
     told = _told(f'[{{"role": "user", "content": "{content}"}}, {{"role": "assistant", "content": "Yes."}}]')
     assert (told["has_items"], told["asked_has_tokens"]) == (has_items, has_tokens)
+
+
+def test_an_exchange_is_as_long_as_its_answer_is_written() -> None:
+    """T3: 40 characters, of which 8 stay without punctuation."""
+    answers = [f"Boil it well! {'*' * 26}", f"Boil it well! {'*' * 25}", f"Boil! {'*' * 34}"]
+    told = [
+        _told(f'[{{"role": "user", "content": "An egg?"}}, {{"role": "assistant", "content": "{a}"}}]') for a in answers
+    ]
+    assert [len(cast(list, one["earlier_exchanges"])) for one in told] == [1, 0, 0]
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])

@@ -1,8 +1,12 @@
-"""The card of an export: `load_dataset(<folder>, CONFIG)` works for every config it names, and a person learns what this is."""
+"""The card of an export: `load_dataset(<folder>, CONFIG)` works for every config it names, and a person learns what this is.
+
+An export into the same folder, or one of the same name, gives its own rows: the loader keeps what it read by the card's words.
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from dagster_project.training.dataset_card import held
 from dagster_project.training.export.shapes import Shape, Target
 
 
@@ -14,13 +18,14 @@ def configs(
 
 
 def card(target: Target, about: Mapping[str, Any], found: Mapping[str, Mapping[str, str]]) -> str:
-    return "\n".join([*_header(found), "", *_body(target, about), ""])
+    return "\n".join([*_header(found, about["files"]), "", *_body(target, about), ""])
 
 
-def _header(found: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
+def _header(found: Mapping[str, Mapping[str, str]], written: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
     yield from ("---", "configs:")
     for number, (name, files) in enumerate(found.items()):
         yield f"- config_name: {name}"
+        yield f"  description: {held({path: written[path] for path in files.values()})}"
         yield from ("  default: true",) if number == 0 else ()
         yield "  data_files:"
         for split, path in files.items():

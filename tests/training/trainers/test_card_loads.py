@@ -3,6 +3,7 @@
 import json
 import subprocess
 from datetime import date
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -52,17 +53,20 @@ def anonymised() -> AnonymisedExport:
     return AnonymisedExport(rows, (week,))
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A release with every format, every split and both anonymised files."""
-    folder, files, figures = tmp_path_factory.mktemp("20260131"), {}, RecordFigures()
+def release(folder: Path, left_out: int = 0) -> Path:
+    """A release with every format, every split and both anonymised files; without some records of each training file."""
+    files, figures = {}, RecordFigures()
+    folder.mkdir(parents=True)
     for format in FIELDS:
-        for split, count in ROWS.items():
+        for split in ROWS:
             name = f"{format}_20260131{'' if split == 'train' else f'.{split}'}.jsonl"
             rows = records(format, split)
+            rows = rows[left_out:] if split == "train" else rows
+            count = rows.height
             figures.add(tally(format, rows))
-            (folder / name).write_bytes(json_lines(rows.select(*FIELDS[format], *IDENTITY)))
-            files[name] = {"format": format, "split": split, "rows": count}
+            lines = json_lines(rows.select(*FIELDS[format], *IDENTITY))
+            (folder / name).write_bytes(lines)
+            files[name] = {"format": format, "split": split, "rows": count, "sha256": sha256(lines).hexdigest()}
     files |= {name: entry | {"rows": 10} for name, entry in write_files(anonymised(), folder).items()}
     told = {"release_date": "2026-01-31", "files": files, "anonymised": {"weeks": 1}, "figures": figures.by_format()}
     (folder / "manifest.json").write_text(json.dumps(told))
@@ -72,14 +76,23 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_every_config_loads(folder: Path) -> None:
+def loaded_from(*folders: Path) -> list[dict[str, Any]]:
     assert PYTHON.is_file(), "the trainers are not installed: make test-trainers does that"
-    command = [str(PYTHON), str(SCRIPT), str(folder)]
+    command = [str(PYTHON), str(SCRIPT), *map(str, folders)]
     done = subprocess.run(
-        command, cwd=folder, env=environment(PYTHONPATH=""), capture_output=True, text=True, check=False
+        command, cwd=folders[0], env=environment(PYTHONPATH=""), capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
-    loaded = json.loads(done.stdout.splitlines()[-1])
+    told = json.loads(done.stdout.splitlines()[-1])
+    return [told[str(folder)] for folder in folders]
+
+
+def test_every_config_loads_and_another_release_of_the_same_name_gives_its_own(tmp_path: Path) -> None:
+    """The loader keeps what it read under a folder's last name and the card's words about a config."""
+    loaded, other = loaded_from(release(tmp_path / "a/20260131"), release(tmp_path / "b/20260131", left_out=1))
+    for format in FIELDS:
+        assert {split: found["rows"] for split, found in other[format].items()} == ROWS | {"train": 2}
+        assert other[format]["train"]["first"]["id"] == "train1"
     assert loaded.keys() == {*FIELDS, "anonymized_feedback"}
     for format in FIELDS:
         assert {split: found["rows"] for split, found in loaded[format].items()} == ROWS
