@@ -11,7 +11,6 @@ import polars as pl
 
 from dagster_project.contracts import TABLES
 from dagster_project.engines import queries, reading
-from dagster_project.engines.kept_days import partition_day
 from dagster_project.engines.stored_tables import WrittenFile, fit, take_over, write, write_days
 from dagster_project.engines.workers import in_order
 from dagster_project.intake.account import Account, unknown_words
@@ -48,7 +47,7 @@ from dagster_project.intake.reading_again import (
 )
 from dagster_project.intake.stage import Stage
 from dagster_project.lake import parquet
-from dagster_project.lake.lake import NO_DAY
+from dagster_project.lake.lake import NO_DAY, partition_day
 
 
 class DatedIntake:
