@@ -203,9 +203,11 @@ def view_query(lake: Lake, view: str) -> str:
     return f"select {TABLES[view].select_list} from ({lake.catalog.views[view]})"
 
 
-def relation(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
-    """The files of a table, or an empty table of the contract's shape."""
-    files = [as_pattern(path) for path in lake.files(table)]
+def relation(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Iterable[str] | None = None
+) -> duckdb.DuckDBPyRelation:
+    """The files of a table, or of some partitions of it, or an empty table of the contract's shape."""
+    files = [as_pattern(path) for path in lake.files(table, partitions)]
     if not files:
         return connection.from_arrow(TABLES[table].empty().to_arrow())
     return connection.read_parquet(files, hive_partitioning=False)
