@@ -68,7 +68,14 @@ def test_a_new_row_touches_all_it_is_linked_with(lake: Lake) -> None:
     keep(lake, [row("new", date(2026, 1, 4), 7, 1)])
     touched = look(lake)
     assert touched
-    assert names(touched.rows) == ["a", "b", "c", "d", "e", "new"]  # of the day of as_of all rows are looked at: e, and with it d
+    assert names(touched.rows) == [
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+        "new",
+    ]  # of the day of as_of all rows are looked at: e, and with it d
     assert names(touched.keys, "response_id") == ["r1", "r3", "r4", "r5", "r7"]
 
 
