@@ -204,6 +204,15 @@ TABLES = by_name(
         """thread_key has_answers feedback_id? event_date? occurred_at? base_weight? type_weight? bonuses? answer_hash?
         loose_hash? is_unseen_attempt?""",
         kept_by="thread_key",
+        said={
+            "feedback_id": "the newest thumbs-up row; null where all its thumbs-up answers are contested or empty",
+            "event_date": "day of that row, UTC",
+            "occurred_at": "when it was given (UTC)",
+            "base_weight": "what it weighed on its first day",
+            "answer_hash": "the same for answers equal to that row's",
+            "loose_hash": "the same for answers equal to that row's but for white space outside code",
+            "is_unseen_attempt": "that row's answer talks of an attempt the prompt does not show",
+        },
     ),
     Table(
         "core__rating_partners",
