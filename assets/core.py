@@ -13,7 +13,6 @@ from dagster_project.systems.sessions.archive import make_archive
 from dagster_project.systems.sessions.frozen_days import make_frozen_days
 from dagster_project.systems.sessions.retired_sessions import make_retired_sessions
 
-core__linked_feedback = sql_table("core__linked_feedback")
 core__voices = sql_table("core__voices")
 core__answers = sql_table("core__answers")
 core__flagged_responses = python_table(

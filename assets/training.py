@@ -11,6 +11,7 @@ from dagster_project.training.release_reasons import STEPS, make_release_reasons
 
 SESSION_INPUTS = ("sessions", "feedback", "outputs", "context_nodes")
 
+core__possible_partners = sql_table("core__possible_partners")
 core__rating_partners = sql_table("core__rating_partners")
 core__feedback_candidates = sql_table("core__feedback_candidates")
 core__distillation_candidates = sql_table("core__distillation_candidates")

@@ -40,6 +40,7 @@ ALL = (
         ("item_id",),
         """item_id kind event_date domain quality_score quality_flags is_contradicted has_attempt has_feedback
         review_reasons is_waiting review_priority""",
+        is_view=True,
         said={
             "kind": "what is to be judged: example (a distilled one) or correction (by a user)",
             "quality_score": "how good the example is; of a user's correction its training weight",

@@ -35,6 +35,10 @@ class Table:
     is_view: bool = (
         False  # its query is kept instead of its rows: what depends on as_of alone is computed where it is read
     )
+    links: tuple[str, ...] = ()  # keys: rows that share one of them may decide about each other
+    kept_by: str | None = (
+        None  # a key: where a run touched some keys, the rows of all others stay (`engines/touched_rows.py`)
+    )
     is_of_release: bool = False  # made only by runs that make a release, and as the last one of those left it (T5)
     view: str | None = None  # what analysts call it in the warehouse, beside its name
     is_in_warehouse: bool = False  # its rows lie in the warehouse's own file, as those of all metrics do
@@ -121,6 +125,7 @@ class Table:
             self.layout,
             self.is_by_day,
             self.is_view,
+            self.kept_by,
             self.is_of_release,
             self.empty_without,
             self.unchecked,

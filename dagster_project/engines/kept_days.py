@@ -40,11 +40,6 @@ class KeptDays:
         self.lake.catalog.inputs |= {f"{self.table}/{day}": self._wanted[str(day)] for day in days}
 
 
-def partition_day(partition: str) -> date:
-    """The day of a partition `event_date=<day>`."""
-    return date.fromisoformat(partition.removeprefix("event_date="))
-
-
 def grouped(days: Iterable[Thing], size: Callable[[Thing], int], enough: int) -> Iterator[list[Thing]]:
     """Days, or groups of them, in their order, as many together as reach `enough`: so much is in memory at once."""
     group: list[Thing] = []

@@ -1,8 +1,8 @@
 """Find a .sql file, bind its inputs and parameters, run it in DuckDB, write or fetch the result.
 
 A file's header says what one row is, its grain, its inputs and its parameters; assets take their dependencies from
-there, so a query cannot read what it does not declare. An input `part as whole` stands in for the whole table, also for the
-views the query reads: where a question is about some of the rows, only those are weighed.
+there, so a query cannot read what it does not declare. What is asked about some rows of a table alone finds those in its place,
+also behind the views it reads (`instead`).
 
 Every file of a stored table ends in an order by its whole grain, so that its rows, and with them its bytes, do not depend on
 how many threads or how much memory the engine has. A view has no order: nothing is written.
@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, TypeVar
 from uuid import uuid4
 
@@ -31,6 +32,7 @@ from dagster_project.lake.parquet import as_pattern
 
 Result = TypeVar("Result")
 SQL_FOLDER = Path(__file__).parent.parent / "sql"
+NOTHING: Mapping[str, Path] = MappingProxyType({})
 PARQUET = "format parquet, compression zstd, compression_level 1, row_group_size 61440"
 
 
@@ -42,12 +44,8 @@ class Query:
     sql: str
     what: str
     grain: tuple[str, ...]
-    reads: Mapping[str, str]  # the name it reads a table by -> the table
+    inputs: tuple[str, ...]
     params: tuple[str, ...]
-
-    @property
-    def inputs(self) -> tuple[str, ...]:
-        return tuple(self.reads.values())
 
     @property
     def hash(self) -> str:
@@ -76,8 +74,7 @@ def parsed(name: str, sql: str) -> Query:
         words = (word.strip() for word in header[field].split(","))
         return tuple(word for word in words if word != "none")
 
-    reads = {known_as or table: table for table, _, known_as in (word.partition(" as ") for word in names("inputs"))}
-    return Query(name, sql, header["what"], names("grain"), reads, names("params"))
+    return Query(name, sql, header["what"], names("grain"), names("inputs"), names("params"))
 
 
 def _literal(value: Any) -> str:
@@ -166,13 +163,19 @@ def fence_in(connection: duckdb.DuckDBPyConnection, home: Path) -> None:
         connection.execute(f"set {setting}")
 
 
-def bind(connection: duckdb.DuckDBPyConnection, lake: Lake, reads: Mapping[str, str]) -> None:
-    """Make tables of the lake visible under the names they are read by; for views, also what they are made of."""
-    views = views_behind(lake, reads.values())
-    made_of = {name: table for view in views for name, table in _view(lake, view).reads.items()}
-    for name, table in (made_of | dict(reads)).items():
-        if table not in views:
-            relation(connection, lake, table).create_view(name, replace=True)
+def bind(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, tables: Iterable[str], instead: Mapping[str, Path] = NOTHING
+) -> None:
+    """Make tables of the lake visible; for views, what they are made of. `instead`: tables of which a file has the rows meant."""
+    tables = [*tables]
+    views = views_behind(lake, tables)
+    for table in dict.fromkeys([*tables, *(name for view in views for name in _view(lake, view).inputs)]):
+        if table in instead:
+            connection.read_parquet(as_pattern(instead[table]), hive_partitioning=False).create_view(
+                table, replace=True
+            )
+        elif table not in views:
+            relation(connection, lake, table).create_view(table, replace=True)
     for view in views:
         connection.execute(f"create or replace view {view} as {view_query(lake, view)}")
 
@@ -200,9 +203,11 @@ def view_query(lake: Lake, view: str) -> str:
     return f"select {TABLES[view].select_list} from ({lake.catalog.views[view]})"
 
 
-def relation(connection: duckdb.DuckDBPyConnection, lake: Lake, table: str) -> duckdb.DuckDBPyRelation:
-    """The files of a table, or an empty table of the contract's shape."""
-    files = [as_pattern(path) for path in lake.files(table)]
+def relation(
+    connection: duckdb.DuckDBPyConnection, lake: Lake, table: str, partitions: Iterable[str] | None = None
+) -> duckdb.DuckDBPyRelation:
+    """The files of a table, or of some partitions of it, or an empty table of the contract's shape."""
+    files = [as_pattern(path) for path in lake.files(table, partitions)]
     if not files:
         return connection.from_arrow(TABLES[table].empty().to_arrow())
     return connection.read_parquet(files, hive_partitioning=False)
@@ -216,14 +221,20 @@ def write(
     file: Path,
     memory_limit_mb: int = 300,
     threads: int = 1,
+    instead: Mapping[str, Path] = NOTHING,
+    untouched: str = "",
 ) -> int:
-    """Run a query straight into a Parquet file with these `columns`; returns its rows."""
+    """Run a query straight into a Parquet file with these `columns`; returns its rows. `untouched` is a query, too: of rows that
+    stay as they are, beside those that are asked for."""
     chosen = query(name)
     target = str(file).replace("'", "''")
-    copy = f"copy (select {columns} from ({chosen.sql})) to '{target}' ({PARQUET})"
+    rows = f"select {columns} from ({chosen.sql})"
+    if untouched:
+        rows = f"select * from ({untouched} union all {rows}) order by {', '.join(chosen.grain)}"
+    copy = f"copy ({rows}) to '{target}' ({PARQUET})"
 
     def work(connection: duckdb.DuckDBPyConnection) -> tuple[int] | None:
-        bind(connection, lake, chosen.reads)
+        bind(connection, lake, chosen.inputs, instead)
         return connection.execute(copy, {key: params[key] for key in chosen.params}).fetchone()
 
     found = _with_enough(lake, memory_limit_mb, threads, work)
@@ -231,13 +242,18 @@ def write(
 
 
 def fetch(
-    lake: Lake, name: str, params: Mapping[str, Any], memory_limit_mb: int = 300, threads: int = 1
+    lake: Lake,
+    name: str,
+    params: Mapping[str, Any],
+    memory_limit_mb: int = 300,
+    threads: int = 1,
+    instead: Mapping[str, Path] = NOTHING,
 ) -> pl.DataFrame:
     """The rows of a query that gives few."""
     chosen = query(name)
 
     def work(connection: duckdb.DuckDBPyConnection) -> pl.DataFrame:
-        bind(connection, lake, chosen.reads)
+        bind(connection, lake, chosen.inputs, instead)
         return connection.sql(chosen.sql, params={key: params[key] for key in chosen.params}).pl()
 
     return _with_enough(lake, memory_limit_mb, threads, work)
@@ -254,7 +270,7 @@ def stream(
     """The rows of a query that gives many, some at a time."""
     chosen = query(name)
     with engine(lake, memory_limit_mb, threads) as connection:
-        bind(connection, lake, chosen.reads)
+        bind(connection, lake, chosen.inputs)
         found = connection.sql(chosen.sql, params={key: params[key] for key in chosen.params})
         for batch in found.to_arrow_reader(batch_rows):
             yield pl.DataFrame(batch)
@@ -267,5 +283,5 @@ def view(lake: Lake, table: str, memory_limit_mb: int = 300) -> pl.LazyFrame:
     """
     spill = Path(tempfile.gettempdir()) / f"gristmill-view-{uuid4().hex}"
     connection = _connection(lake, memory_limit_mb, spill)  # lives as long as the frame does
-    bind(connection, lake, {table: table})
+    bind(connection, lake, [table])
     return connection.table(table).pl(lazy=True)

@@ -14,6 +14,7 @@ from dagster_project.contracts import TABLES
 from dagster_project.contracts.table import Table
 from dagster_project.engines import queries
 from dagster_project.engines.checked_tables import check_file, checked
+from dagster_project.engines.touched_rows import Touched
 from dagster_project.lake.lake import Lake
 from dagster_project.lake.parquet import TableWriter
 
@@ -115,11 +116,19 @@ def write(lake: Lake, table: str, fitted: pl.DataFrame, partition: str) -> None:
 
 
 def store_query(
-    lake: Lake, table: str, params: Mapping[str, Any], memory_limit_mb: int, partition: str = "", threads: int = 1
+    lake: Lake,
+    table: str,
+    params: Mapping[str, Any],
+    memory_limit_mb: int,
+    partition: str = "",
+    threads: int = 1,
+    touched: Touched | None = None,
 ) -> int:
-    """Let the table's query write its partition, and check the file; returns its rows."""
+    """Let the table's query write its partition, and check the file; returns its rows. With `touched` rows it is asked about
+    those alone, and what is published of untouched keys stays (only where the table is kept by key)."""
     file = lake.staged_file(table, partition)
-    rows = queries.write(lake, table, params, TABLES[table].select_list, file, memory_limit_mb, threads)
+    more = touched.kept(lake, table) if touched else {}
+    rows = queries.write(lake, table, params, TABLES[table].select_list, file, memory_limit_mb, threads, **more)
     check_file(TABLES[table], file)
     lake.adopt(table, partition, file, rows)
     return rows

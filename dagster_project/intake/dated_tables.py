@@ -3,7 +3,7 @@
 The account of each day stays in the catalogue: how it looked at the source, how many rows were kept, refused, copies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
@@ -11,7 +11,6 @@ import polars as pl
 
 from dagster_project.contracts import TABLES
 from dagster_project.engines import queries, reading
-from dagster_project.engines.kept_days import partition_day
 from dagster_project.engines.stored_tables import WrittenFile, fit, take_over, write, write_days
 from dagster_project.engines.workers import in_order
 from dagster_project.intake.account import Account, unknown_words
@@ -48,7 +47,7 @@ from dagster_project.intake.reading_again import (
 )
 from dagster_project.intake.stage import Stage
 from dagster_project.lake import parquet
-from dagster_project.lake.lake import NO_DAY
+from dagster_project.lake.lake import NO_DAY, partition_day
 
 
 class DatedIntake:
@@ -284,7 +283,7 @@ class DatedIntake:
 
     def _settle_repeated_keys(self) -> set[date]:
         """Keys under more than one day: a row that moved makes its old day be read again, else the latest row counts."""
-        repeated = repeated_keys(self.run, self.asset, self.table.spec.key)
+        repeated = repeated_keys(self.run, self.asset, self.table.spec.key, self._changed())
         if repeated.is_empty():
             return set()
         order = {**{file.label: file.order for file in self.files}, **self.missing}
@@ -358,14 +357,19 @@ class DatedIntake:
         )
 
 
-def repeated_keys(run: Stage, asset: str, key: str) -> pl.DataFrame:
-    """Rows whose key is in the lake under more than one day (G7): a row that moved, or two files that disagree (F3)."""
+def repeated_keys(run: Stage, asset: str, key: str, days: Sequence[date]) -> pl.DataFrame:
+    """Rows whose key is in the lake under more than one day (G7): a row that moved, or two files that disagree (F3).
+
+    Only keys of `days`, those that changed: of all others the published lake has one row.
+    """
     with queries.engine(run.lake, run.config.memory_limit_mb) as connection:
         rows = queries.relation(connection, run.lake, asset).project(
             f'"{key}" as key, event_date, occurred_at, source_file, source_rowid'
         )
+        changed = queries.relation(connection, run.lake, asset, [f"event_date={day}" for day in days])
         repeated = (
-            rows.aggregate("key, count(*) as row_count", "key")
+            rows.join(changed.project(f'"{key}" as key').set_alias("changed"), "key", how="semi")
+            .aggregate("key, count(*) as row_count", "key")
             .filter("row_count > 1")
             .project("key")
             .set_alias("repeated")

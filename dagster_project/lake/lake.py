@@ -14,6 +14,7 @@ import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -332,6 +333,11 @@ class Lake:
         strays += [path for path in snapshots if int(path.name) > self.published.publication]
         for stray in [self.staging, *self._next_folders(), *strays]:
             remove(stray)
+
+
+def partition_day(partition: str) -> date:
+    """The day of a partition `event_date=<day>`."""
+    return date.fromisoformat(partition.removeprefix("event_date="))
 
 
 def _link(file: Path, target: Path) -> None:

@@ -26,6 +26,7 @@ from dagster_project.contracts.work import ROWS_READ_DAILY
 from dagster_project.databases import sqlite
 from dagster_project.databases.fingerprint_cache import FingerprintCache
 from dagster_project.databases.plain_files import size_of
+from dagster_project.engines.touched_rows import Touched
 from dagster_project.errors import GristmillError, Misused
 from dagster_project.intake.account import Account
 from dagster_project.intake.fingerprints import Seen, look, remembered
@@ -77,6 +78,7 @@ class MillRun:
     planned: dict[str, dict[date | None, str]] = field(
         default_factory=dict
     )  # which days each table reads again, and why
+    touched: dict[str, Touched | None] = field(default_factory=dict)  # table -> its rows this run has to look at again
     release_cpu_seconds: float = 0.0  # what writing the release took, for the log of runs ...
     making_cpu_seconds: float = 0.0  # ... and all steps: the rest of a run is imports and Dagster's own
 

@@ -23,7 +23,7 @@ def made_whole(table: str, account: Account) -> list[Made]:
 def made_by_day(run: MillRun, table: str, account: Account, companions: Sequence[str] = ()) -> list[Made]:
     """A table that is kept by day, and what was made with it while its texts were in memory."""
     told = {"days_read": len(account.days_read), "days_changed": len(account.changed_days)}
-    repeated = repeated_keys(run, table, run.dated[table].key) if account.changed_days else None
+    repeated = repeated_keys(run, table, run.dated[table].key, account.changed_days) if account.changed_days else None
     outcomes = (*_outcomes(account), Outcome.of_rows(KEY_IS_ONCE, repeated))
     made = Made(table, told=told, outcomes=outcomes, account=account)
     return [made, *(Made(name, told=told) for name in companions)]

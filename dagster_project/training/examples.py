@@ -17,8 +17,8 @@ import pyarrow as pa
 
 from dagster_project.columns.templates import DISTILLATION, FEEDBACK, context
 from dagster_project.engines import reading
-from dagster_project.engines.kept_days import grouped, partition_day
-from dagster_project.lake.lake import Lake
+from dagster_project.engines.kept_days import grouped
+from dagster_project.lake.lake import Lake, partition_day
 from dagster_project.systems.distillation.answers import merged
 from dagster_project.training.content_ids import content_ids
 from dagster_project.training.masked_records import masked_rows

@@ -14,9 +14,10 @@ from dagster_project.code_identity import code_identity
 from dagster_project.columns.text_keys import hash_or_null, normal_answers, prompt_keys, splits, thread_keys
 from dagster_project.contracts import TABLES
 from dagster_project.engines import reading
-from dagster_project.engines.kept_days import KeptDays, grouped, partition_day
+from dagster_project.engines.kept_days import KeptDays, grouped
 from dagster_project.engines.stored_tables import take_over, write_days
 from dagster_project.engines.workers import in_order
+from dagster_project.lake.lake import partition_day
 from dagster_project.run.made import Claim, Made, Outcome
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.distillation.answers import merged

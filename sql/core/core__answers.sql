@@ -1,16 +1,34 @@
 -- One rated answer of one response that others spoke about too: votes and objections of all active rows that share its response_id or the answer itself (F8).
 -- grain: response_id, answer_key
--- inputs: core__linked_feedback, core__voices
+-- inputs: core__feedback_keys, core__voices
 -- params: as_of
 
-with active as (
+-- whoever shares neither response nor answer with another row is left out first, by integers: most rows are alone
+with shared_responses as (
+    select response_key
+    from core__feedback_keys
+    group by response_key
+    having count(*) > 1
+),
+
+shared_answers as (
+    select answer_key
+    from core__feedback_keys
+    where answer_key is not null
+    group by answer_key
+    having count(*) > 1
+),
+
+active as (
     select
-        core__linked_feedback.feedback_id, core__linked_feedback.response_id, core__linked_feedback.answer_key,
-        core__linked_feedback.voter_id, core__linked_feedback.occurred_at, core__linked_feedback.effective_type,
-        core__linked_feedback.sentiment, core__linked_feedback.flag_type
-    from core__linked_feedback
-    anti join core__voices using (feedback_id)
-    where core__linked_feedback.occurred_at < $as_of
+        entries.feedback_id, entries.response_id, entries.answer_key, entries.voter_id, entries.occurred_at,
+        entries.effective_type, entries.sentiment, entries.flag_type
+    from core__feedback_keys as entries
+    left join shared_responses on entries.response_key = shared_responses.response_key
+    left join shared_answers on entries.answer_key = shared_answers.answer_key
+    anti join core__voices on entries.feedback_id = core__voices.feedback_id
+    where entries.occurred_at < $as_of
+        and (shared_responses.response_key is not null or shared_answers.answer_key is not null)
 ),
 
 repeated_responses as (

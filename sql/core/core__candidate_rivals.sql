@@ -1,6 +1,6 @@
 -- One candidate that does not leave because of the votes of others: outvoted, or in conflict with its reverse (F13).
 -- grain: id
--- inputs: core__feedback_candidates, core__distillation_candidates, core__pair_votes, core__linked_feedback as core__feedback_keys
+-- inputs: core__feedback_candidates, core__distillation_candidates, core__pair_votes
 -- params: none
 
 with contenders as (

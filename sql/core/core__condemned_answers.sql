@@ -1,6 +1,6 @@
 -- One answer, to one prompt in one context, that somebody flagged as harmful: it is never taught (F8).
 -- grain: thread_key, answer_hash
--- inputs: core__feedback_keys, core__linked_feedback, core__voices, core__flagged_responses
+-- inputs: core__feedback_keys, core__voices, core__flagged_responses
 -- params: as_of
 
 with flags as (
@@ -26,12 +26,12 @@ shown as (
 
     union
 
-    select core__linked_feedback.thread_key, core__linked_feedback.answer_hash
-    from core__linked_feedback
+    select core__feedback_keys.thread_key, core__feedback_keys.answer_hash
+    from core__feedback_keys
     semi join harmful using (response_id)
-    where core__linked_feedback.occurred_at < $as_of
-        and core__linked_feedback.thread_key is not null
-        and core__linked_feedback.answer_hash is not null
+    where core__feedback_keys.occurred_at < $as_of
+        and core__feedback_keys.thread_key is not null
+        and core__feedback_keys.answer_hash is not null
 
     union
 

@@ -34,10 +34,7 @@ parts as (
             when 'rating' then 0.1
             else 0.0
         end::double as type_weight,
-        0.5 + 0.5 * pow(
-            0.5,
-            greatest(0, epoch_us($as_of) - epoch_us(entries.occurred_at)) / 3600000000.0 / 720.0
-        ) as temporal_factor,
+        temporal_factor(entries.occurred_at, $as_of) as temporal_factor,
         if(coalesce(entries.what_was_wrong_length, 0) > 50, 0.05, 0.0)::double as explanation_bonus,
         if(coalesce(entries.correction_length, 0) > 100, 0.05, 0.0)::double as substance_bonus,
         if(coalesce(entries.correction_type, '') = 'full_replacement', 0.05, 0.0)::double as full_replacement_bonus,
@@ -67,9 +64,8 @@ bonused as (
 weighed as (
     select
         *,
-        six_decimals(greatest(0.0, least(1.0, (0.5 + type_weight) * temporal_factor + bonuses)))
-            as quality_weight,
-        six_decimals(greatest(0.0, least(1.0, 0.5 + type_weight + bonuses))) as base_weight
+        weight_left(type_weight, temporal_factor, bonuses) as quality_weight,
+        weight_left(type_weight, 1, bonuses) as base_weight
     from bonused
 )
 

@@ -58,4 +58,3 @@ select
     (if(is_contradicted, 8000000, 0) + if(has_attempt, 4000000, 0) + if(has_feedback, 2000000, 0))::bigint
         + millionths(quality_score) as review_priority
 from judged
-order by item_id

@@ -177,7 +177,7 @@ def test_another_contract_is_another_identity(change: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "is_made_again"), [("core__voices", True), ("core__linked_feedback", True), ("core__answers", False)]
+    ("changed", "is_made_again"), [("core__voices", True), ("core__feedback_keys", True), ("core__answers", False)]
 )
 def test_a_query_runs_again_if_its_contract_or_one_of_an_input_changed(
     changed: str, is_made_again: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

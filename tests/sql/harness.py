@@ -119,7 +119,7 @@ TRAITS_ROW: dict[str, Any] = {
 KNOWN_ROWS: dict[str, dict[str, Any]] = {
     "core__feedback_traits": TRAITS_ROW,
     "core__distilled_traits": {**TRAITS_ROW, "origin_id": "e1"},
-    **dict.fromkeys(("core__feedback_keys", "core__linked_feedback", "core__feedback"), KEYS_ROW),
+    **dict.fromkeys(("core__feedback_keys", "core__feedback"), KEYS_ROW),
     **dict.fromkeys(("core__distilled_answers", "core__distillation"), DISTILLED_ROW),
     **dict.fromkeys(("core__turn_pairs", "core__turns"), TURN_ROW),
     "core__signals": {"system": "feedback", "kind": "rating", "polarity": "positive"},

@@ -5,8 +5,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
+from dagster_project.contracts import TABLES
 from tests.sql import training
 from tests.sql.harness import AS_OF, run_sql
 
@@ -47,29 +49,44 @@ def test_what_each_type_is_a_candidate_for(tmp_path: Path) -> None:
 
 
 def test_a_thumbs_down_is_paired_with_the_heaviest_uncontested_thumbs_up(tmp_path: Path) -> None:
-    """F6: then the newest, then the smallest id; only within the same prompt and context."""
+    """F6: then the newest, then the smallest id; only within the same prompt and context. What time leaves of their weights
+    decides when it is asked: a newer one is heavier at first, then one with a bonus."""
+
+    def told(name: str, days_ago: int, bonus: float = 0.0, **more: Any) -> dict[str, Any]:
+        names = TABLES["core__feedback"].meanings["weight_parts"].dtype.to_schema()  # type: ignore[union-attr]
+        parts = dict.fromkeys(names, 0.0) | {"type": 0.1, "escalation_bonus": bonus}
+        row = {"feedback_id": name, "occurred_at": AS_OF - timedelta(days=days_ago), "weight_parts": parts}
+        return {"answer_hash": sum(map(ord, name)), **POSITIVE, **row, **more}
+
     rows = [
         {"feedback_id": "down", "answer_hash": 1, "quality_weight": 0.6, **NEGATIVE},
-        {"feedback_id": "light", "answer_hash": 2, "quality_weight": 0.4, **POSITIVE},
-        {"feedback_id": "heavy", "answer_hash": 3, "quality_weight": 0.5, **POSITIVE},
-        {
-            "feedback_id": "heavier but contested",
-            "answer_hash": 4,
-            "quality_weight": 0.9,
-            "sentiment": "positive",
-            "is_contested": True,
-        },
-        {"feedback_id": "elsewhere", "thread_key": 9, "answer_hash": 5, "quality_weight": 0.9, **POSITIVE},
+        told("old", 3),
+        told("newest", 1),
+        told("newest as well", 1),
+        told("with a bonus", 10, 0.05),
+        told("contested", 0, 0.05, is_contested=True),
+        told("elsewhere", 0, thread_key=9),
     ]
-    partners = run_sql(tmp_path / "p", "core__rating_partners", {"core__feedback": rows})
-    assert partners.select("thread_key", "feedback_id").rows() == [(1, "heavy")]
+    possible = run_sql(tmp_path / "possible", "core__possible_partners", {"core__feedback": rows})
+    assert possible.select("thread_key", "bonuses", "feedback_id").rows() == [
+        (1, 0.0, "newest"),
+        (1, 0.05, "with a bonus"),
+    ]
+
+    def partners_at(days: int) -> pl.DataFrame:
+        inputs, at = {"core__possible_partners": possible.to_dicts()}, AS_OF + timedelta(days=days)
+        return run_sql(tmp_path / f"at {days}", "core__rating_partners", inputs, as_of=at)
+
+    partners = partners_at(0)
+    assert partners.select("thread_key", "feedback_id", "quality_weight").rows() == [(1, "newest", 0.593148)]
+    assert partners_at(300)["feedback_id"].to_list() == ["with a bonus"]
     candidates = run_sql(
         tmp_path / "c",
         "core__feedback_candidates",
         {"core__feedback": rows, "core__rating_partners": partners.to_dicts()},
     )
     pair = candidates.filter(candidates["source"] == "feedback_rating_pair").row(0, named=True)
-    assert (pair["origin_id"], pair["partner_id"], pair["quality_weight"]) == ("down", "heavy", 0.5)
+    assert (pair["origin_id"], pair["partner_id"], pair["quality_weight"]) == ("down", "newest", 0.593148)
 
 
 PARTNERS = [

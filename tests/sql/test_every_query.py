@@ -59,16 +59,15 @@ def test_declares_just_the_inputs_it_reads(path: Path) -> None:
     body = path.read_text(encoding="utf-8").split("-- params:")[1]
     read = re.sub(r"'[^']*'", "''", re.sub(r"--.*", "", body))  # a name in a literal is what is told of a row
     used = {name for name in TABLES if re.search(rf"\b{name}\b", read)}
-    assert used == {table for name, table in query.reads.items() if name == table or name in used}
+    assert used == {*query.inputs}
     assert set(query.params) == set(re.findall(r"\$(\w+)", body))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_stands_in_the_readme_as_its_header_says(name: str) -> None:
     query, readme = queries.query(name), (queries.SQL_FOLDER / "README.md").read_text(encoding="utf-8")
-    inputs = [table if table == known_as else f"{table} as {known_as}" for known_as, table in query.reads.items()]
     params = [f"${param}" for param in query.params]
-    cells = [f"`{name}`", query.what, *(", ".join(words) or "-" for words in (query.grain, inputs, params))]
+    cells = [f"`{name}`", query.what, *(", ".join(words) or "-" for words in (query.grain, query.inputs, params))]
     (row,) = (line for line in readme.splitlines() if line.startswith(f"| {cells[0]} |"))
     assert row.startswith(f"| {' | '.join(cells[:2])}")  # which may say more
     assert row.endswith(f" | {' | '.join(cells[2:])} |")

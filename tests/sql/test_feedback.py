@@ -26,7 +26,6 @@ def feedback(folder: Path, *rows: dict[str, Any], flagged: Sequence[dict[str, An
         "core__distilled_answers": [],
     }
     for table in (
-        "core__linked_feedback",
         "core__voices",
         "core__answers",
         "core__condemned_answers",

@@ -13,6 +13,7 @@ FROM_FEEDBACK, FROM_DISTILLATION = "core__feedback_candidates", "core__distillat
 FEEDBACK_TRAITS, DISTILLED_TRAITS = "core__feedback_traits", "core__distilled_traits"
 SETTLED = ("core__recipe_exclusions", "core__duplicates", "core__near_duplicates", "core__leaks")
 QUERIES = (
+    "core__possible_partners",
     "core__rating_partners",
     FROM_FEEDBACK,
     FROM_DISTILLATION,

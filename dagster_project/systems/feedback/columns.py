@@ -160,6 +160,8 @@ COLUMNS: dict[str, Meaning] = {
     "up_count": count("people whose latest thumb is up"),
     "down_count": count("people whose latest thumb is down"),
     "has_objection": flag("somebody corrected it, or flagged it as incorrect"),
+    "type_weight": fraction("what the row's type adds to its weight"),
+    "bonuses": fraction("what the row's bonuses add to its weight"),
     "has_answers": flag("some thumbs-up answer is not empty"),
     # distilled examples
     "comments": Meaning(TEXTS, "what those who rated the answer down wrote, newest first"),

@@ -7,6 +7,7 @@ from dagster_project.engines.reading import scan
 from dagster_project.engines.stored_tables import store
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
+from dagster_project.systems.feedback.keys import response_key
 from dagster_project.systems.feedback.response_texts import ResponseTexts
 
 TABLE, KEYS = "core__flagged_responses", "core__feedback_keys"
@@ -26,6 +27,7 @@ def shown_answers(responses: pl.DataFrame) -> pl.DataFrame:
     prompts = prompt_keys(responses["query"], "").select("prompt_key")
     threads = thread_keys(prompts.with_columns(pl.lit(None, dtype=pl.String).alias("conversation_context")))
     return responses.select("response_id").with_columns(
+        response_key(),
         threads.alias("thread_key"),
         normal_answers(responses["response"]).hash().reinterpret(signed=True).alias("answer_hash"),
     )

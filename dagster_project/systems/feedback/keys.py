@@ -109,7 +109,7 @@ def feedback_keys(entries: pl.DataFrame, split_key: str) -> pl.DataFrame:
         "has_answer",
         "prompt_key",
         "split",
-        pl.col("response_id").hash().reinterpret(signed=True).alias("response_key"),
+        response_key(),
         "voice_key",
         "thread_key",
         "answer_key",
@@ -217,6 +217,10 @@ def _voter() -> pl.Expr:
         pl.concat_str(pl.lit("session:"), "session_id"),
         pl.concat_str(pl.lit("row:"), "feedback_id"),
     )
+
+
+def response_key() -> pl.Expr:
+    return pl.col("response_id").hash().reinterpret(signed=True).alias("response_key")
 
 
 def _known_id(column: str) -> pl.Expr:

@@ -12,6 +12,7 @@ KEYS = """
     split response_key voice_key thread_key? answer_key? answer_hash? correction_hash? preferred_hash? record_hash? is_fragment?
     is_respaced? loose_hash? is_unseen_attempt?
 """
+LINKS = ("response_key", "thread_key")  # F3, F6, F8: a row's own response, and what was asked
 RESPONSE_QUERY, RESPONSE_TEXT = long_text("the user's question"), long_text("the assistant's answer")
 
 TABLES = by_name(
@@ -83,24 +84,21 @@ TABLES = by_name(
         ("feedback_id",),
         KEYS,
         is_by_day=True,
-    ),
-    Table(
-        "core__linked_feedback",
-        "One feedback row that shares its response, or its prompt and context, with another row or a distilled example.",
-        ("feedback_id",),
-        KEYS,
+        links=LINKS,
     ),
     Table(
         "core__voices",
         "One feedback row that does not count because its voter said it again.",
         ("feedback_id",),
         "feedback_id status status_ref",
+        kept_by="feedback_id",
     ),
     Table(
         "core__answers",
         "One rated answer of one response that others spoke about too: their votes and objections.",
         ("response_id", "answer_key"),
         "response_id answer_key? up_count down_count has_objection",
+        kept_by="response_id",
         said={
             "response_id": "the response the answer was rated as",
         },
@@ -109,7 +107,8 @@ TABLES = by_name(
         "core__flagged_responses",
         "One response somebody flagged as harmful, as `responses` shows it.",
         ("response_id",),
-        "response_id thread_key answer_hash",
+        "response_id response_key thread_key answer_hash",
+        links=LINKS,
         said={
             "response_id": "the answer that was flagged",
             "thread_key": "the same for answers to an equal question in an equal context",
@@ -120,6 +119,7 @@ TABLES = by_name(
         "One answer, to one prompt in one context, that somebody flagged as harmful: it is never taught.",
         ("thread_key", "answer_hash"),
         "thread_key answer_hash",
+        kept_by="thread_key",
     ),
     Table(
         "core__feedback",
@@ -195,6 +195,23 @@ TABLES = by_name(
         is_for_analysts=True,
         said={
             "feedback_id": "the feedback row that flags the answer",
+        },
+    ),
+    Table(
+        "core__possible_partners",
+        "One prompt and context with thumbs both up and down, and one sum of bonuses: the newest thumbs-up answer to it.",
+        ("thread_key", "bonuses"),
+        """thread_key has_answers feedback_id? event_date? occurred_at? base_weight? type_weight? bonuses? answer_hash?
+        loose_hash? is_unseen_attempt?""",
+        kept_by="thread_key",
+        said={
+            "feedback_id": "the newest thumbs-up row; null where all its thumbs-up answers are contested or empty",
+            "event_date": "day of that row, UTC",
+            "occurred_at": "when it was given (UTC)",
+            "base_weight": "what it weighed on its first day",
+            "answer_hash": "the same for answers equal to that row's",
+            "loose_hash": "the same for answers equal to that row's but for white space outside code",
+            "is_unseen_attempt": "that row's answer talks of an attempt the prompt does not show",
         },
     ),
     Table(

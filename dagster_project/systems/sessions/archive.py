@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.engines.kept_days import grouped, partition_day
+from dagster_project.engines.kept_days import grouped
 from dagster_project.engines.reading import scan
 from dagster_project.engines.stored_tables import fit, write
+from dagster_project.lake.lake import partition_day
 from dagster_project.run.made import Made
 from dagster_project.run.mill_run import MillRun
 from dagster_project.systems.sessions.frozen_days import frozen_through
