@@ -61,8 +61,9 @@ def test_who_attaches_the_file_never_reads_another_home(copied: tuple[Path, Path
 
 def test_a_temporary_folder_of_ones_own_changes_nothing(copied: tuple[Path, Path], tmp_path: Path) -> None:
     original, _ = copied
+    expected = answer(original)
     with opened(original, temp_directory=str(tmp_path / "spill")) as connection:
-        assert connection.sql(QUESTION).fetchall() == answer(original)
+        assert connection.sql(QUESTION).fetchall() == expected
 
 
 def test_one_file_with_everything_in_it(published: Path, tmp_path: Path) -> None:
