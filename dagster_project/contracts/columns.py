@@ -65,7 +65,9 @@ GLOSSARY: dict[str, Meaning] = {
     "week_start": Meaning(pl.Date, "Monday of the week, UTC"),
     # feedback as stored
     "what_was_wrong": long_text("the user's explanation of the error"),
-    "domain": word(f"what it is about: {', '.join(DOMAINS)}; what is none of them counts as general"),
+    "domain": word(
+        f"what it is about: {', '.join(DOMAINS)}, which is also what is none of them; of distilled examples analysis, too"
+    ),
     "confidence": Meaning(pl.Float64, "how sure the detector is; 1 where a person said it"),
     "processed": Meaning(pl.Int64, "whether the source's own pipeline took it, 0 or 1 as stored"),
     "training_format": word("the training format it would leave in: instruction, cot, correction or preference"),

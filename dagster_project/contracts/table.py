@@ -75,9 +75,9 @@ class Table:
     def schema(self) -> str:
         """Where it stands in the warehouse: `main` has what people ask, the others what that is made of."""
         layer = self.name.split("_")[0]
-        if layer in ("metric", "quarantine") or self.is_for_analysts:
+        if layer in ("metric", "quarantine") or self.is_for_analysts or "__" not in self.name:
             return "main"
-        return "train" if layer == "train" or self.is_of_release else "raw" if layer == "raw" else "core"
+        return layer if layer in ("raw", "train") else "core"
 
     @cached_property
     def polars_schema(self) -> pl.Schema:

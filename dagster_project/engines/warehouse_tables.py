@@ -31,7 +31,7 @@ SCHEMAS = {
     "main": "What people ask. Names with two underscores are the pipeline's own tables, the others are for analysts.",
     "raw": "What the sources hold, valid rows as they were read.",
     "core": "What analysts' tables are made of.",
-    "train": "What training releases are made of.",
+    "train": "The records of training releases, and the candidates that did not leave.",
 }
 ZONED, NAIVE = "timestamptz", "timestamp"
 NO_WORK: Mapping[str, pl.DataFrame] = MappingProxyType({})

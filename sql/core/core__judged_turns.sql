@@ -35,3 +35,4 @@ select
     said.occurred_at
 from said
 join told on said.answer_ref = told.turn_key
+order by said.signal_id

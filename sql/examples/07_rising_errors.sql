@@ -2,5 +2,4 @@
 select week_start, domain, pattern, signal_count, domain_count, share, baseline_share, share_change, share_change_low,
     share_change_high, verdict
 from metric__error_patterns
-where verdict <> 'too few'
-order by week_start desc, rank, domain, pattern
+order by week_start desc, rank nulls last, domain, pattern

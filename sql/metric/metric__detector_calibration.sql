@@ -1,6 +1,6 @@
 -- One confidence decile of the detector beside what people said explicitly about the same turns, with Wilson's 95 % interval.
 -- grain: compared_with, confidence_decile
--- inputs: core__judged_turns, core__turns
+-- inputs: core__judged_turns
 -- params: none
 
 with deciles as (
@@ -10,9 +10,7 @@ with deciles as (
         count(*) as judged_count,
         count(*) filter (where is_right) as right_count,
         sum(millionths(feedback_confidence)) as confidence_sum
-    -- a view has no rows of its own: whether there can be any, core__turns tells before the query runs
     from core__judged_turns
-    semi join core__turns on core__turns.turn_key = core__judged_turns.turn_key
     group by compared_with, confidence_decile
 ),
 

@@ -1,6 +1,6 @@
 -- One class of the detector's verdicts and one tenth of its confidence, beside what people said explicitly about the same turns (C7).
 -- grain: compared_with, detected, confidence_decile
--- inputs: core__judged_turns, core__turns
+-- inputs: core__judged_turns
 -- params: none
 
 with deciles as (
@@ -11,9 +11,7 @@ with deciles as (
         count(*) as judged_count,
         count(*) filter (where is_right) as right_count,
         sum(millionths(feedback_confidence)) as confidence_sum
-    -- a view has no rows of its own: whether there can be any, core__turns tells before the query runs
     from core__judged_turns
-    semi join core__turns on core__turns.turn_key = core__judged_turns.turn_key
     group by compared_with, detected, confidence_decile
 )
 

@@ -144,7 +144,7 @@ def test_the_interval_of_net_sentiment(tmp_path: Path) -> None:
 
 def test_the_interval_of_the_overall_line(tmp_path: Path) -> None:
     """A mean of shares is as far from its ends as they are from theirs, squared and added by their weights."""
-    said = [("feedback", 8, 3), ("sessions", 5, 1)]
+    said = [("reactions", 8, 3), ("sessions", 5, 1)]
     signals = [
         {
             "signal_id": f"{system}{n}",
@@ -155,7 +155,7 @@ def test_the_interval_of_the_overall_line(tmp_path: Path) -> None:
         for system, total, up in said
         for n in range(total)
     ]
-    shares = '{"feedback": 0.75, "sessions": 0.25}'
+    shares = '{"reactions": 0.75, "sessions": 0.25}'
     rows = run_sql(tmp_path, "metric__satisfaction_daily", {"core__signals": signals}, satisfaction_shares=shares)
     lines = {row["system"]: row for row in rows.to_dicts()}
     below = above = 0.0

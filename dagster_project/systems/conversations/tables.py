@@ -189,7 +189,7 @@ TABLES = by_name(
         """signal_id compared_with turn_key detected feedback_confidence confidence_decile reason polarity is_right user_id?
         event_date occurred_at""",
         view="judged_turns",
-        is_view=True,
+        empty_without=("core__turns",),
         is_for_analysts=True,
         own={"reason": DECIDING_RULE},
         said={
@@ -207,7 +207,6 @@ TABLES = by_name(
         """compared_with detected confidence_decile judged_count right_count right_share right_share_low right_share_high
         mean_confidence""",
         view="calibration_by_class",
-        empty_without=("core__turns",),
     ),
     Table(
         "metric__detector_calibration",
@@ -215,7 +214,6 @@ TABLES = by_name(
         ("compared_with", "confidence_decile"),
         """compared_with confidence_decile judged_count right_count right_share right_share_low right_share_high
         mean_confidence calibration_error""",
-        empty_without=("core__turns",),
     ),
     Table(
         "metric__detector_head",
