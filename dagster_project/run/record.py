@@ -58,6 +58,7 @@ class RunRecord:
         self.accounts: dict[str, dict[str, int]] = {}
         self.drift: list[dict[str, Any]] = []
         self.checks: dict[tuple[str, str], Check] = {}
+        self.alerts: list[dict[str, Any]] = []
         self.outcome: str | None = None
         self.reason: str | None = None
         self.has_begun = False
@@ -182,7 +183,7 @@ class RunRecord:
             self._put_down_what_could_not_begin(entry)
             return entry
         try:
-            work_tables.put_found(self.home, self.run_id, self.started, self.checks.values(), self.drift)
+            work_tables.put_found(self.home, self.run_id, self.started, self.checks.values(), self.drift, self.alerts)
             for name, rows in (kept or {}).items():
                 work_tables.put(self.home, name, rows)
             run_log.append(self.home, entry)
