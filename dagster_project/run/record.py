@@ -46,7 +46,8 @@ class Check:
         told = "; ".join(
             text if len(text) <= MOST_SHOWN_CHARACTERS else f"{text[: MOST_SHOWN_CHARACTERS - 1]}…" for text in shown
         )
-        return f"{self.table}: {self.claim} does not hold ({self.says.rstrip('.')}){rows}{', first ' if rows else ': '}{told}"
+        says = work_tables.RULE_NUMBERS.sub("", self.says).rstrip(".")
+        return f"{self.table}: {self.claim} does not hold ({says}){rows}{', first ' if rows else ': '}{told}"
 
 
 class RunRecord:
