@@ -18,7 +18,7 @@ from dagster_project.databases.postgres_address import UNREADABLE, safe_uri
 from dagster_project.run.calling import shown
 
 Row = tuple[str, str, str, str]  # key, value, from, sentence
-HOOKS = ("on_failure",)  # addresses in them may be secrets
+HOOKS = ("on_failure", "on_alert")  # addresses in them may be secrets
 PLACES = ("config", "home")  # shown with the sources: their values are as long
 
 

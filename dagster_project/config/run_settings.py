@@ -176,9 +176,14 @@ class Config:
         "Called when a run fails, is stopped or was killed: a command, given JSON on its input, or an address it is posted to.",
         decides_outputs=False,
     )
+    on_alert: str = declared(
+        "",
+        "Called likewise when the last days of a source are unusual.",
+        decides_outputs=False,
+    )
     on_alert_format: str = declared(
         "json",
-        "What it is given: all there is to say, or the one sentence a Slack webhook takes.",
+        "What both are given: all there is to say, or the one sentence a Slack webhook takes.",
         words=("json", "slack"),
         decides_outputs=False,
     )

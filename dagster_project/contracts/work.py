@@ -11,6 +11,7 @@ from dagster_project.contracts.table import Table
 
 OUTCOMES = ("published", "nothing_new", "failed", "stopped", "killed", "running")
 DRIFT_KINDS = ("missing column", "unknown column", "unknown word")
+ALERTS_OF = ("volume", "refused", "negative", "vocabulary", "silence")
 QUEUES = ("review", "safety", "corrections")
 
 _TEXTS = pl.List(pl.String)
@@ -131,6 +132,25 @@ REVIEW_DAILY = Table(
         "decided_count": count("items a person judged or settled that day, as far as the decision still stands"),
     },
 )
+ALERTS = Table(
+    "alerts",
+    "One day of one source that was unusual, as a run found it; silent for a source's first four weeks.",
+    ("run_id", "event_date", "system", "kind", "says"),
+    "run_id started_at event_date system kind value usual? says is_new",
+    own={
+        "run_id": _RUN,
+        "started_at": _STARTED,
+        "event_date": Meaning(pl.Date, "the day that was unusual (UTC)"),
+        "system": word("the system whose day it was"),
+        "kind": one_of(
+            ALERTS_OF, "what was unusual: rows that came, share refused, share negative, new words or columns, no rows"
+        ),
+        "value": Meaning(pl.Float64, "what it was: rows, or a share between 0 and 1"),
+        "usual": Meaning(pl.Float64, "what was to be expected; null where that is hard to say"),
+        "says": text("in a sentence"),
+        "is_new": flag("nothing of its kind was unusual in the week before; only then somebody is told"),
+    },
+)
 WORK: dict[str, Table] = {
-    table.name: table for table in (RUNS, PUBLICATIONS, CHECKS, DRIFT, ROWS_READ_DAILY, REVIEW_DAILY)
+    table.name: table for table in (RUNS, PUBLICATIONS, CHECKS, DRIFT, ROWS_READ_DAILY, REVIEW_DAILY, ALERTS)
 }

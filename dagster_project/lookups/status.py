@@ -15,10 +15,11 @@ import polars as pl
 
 from dagster_project.config import Config
 from dagster_project.contracts import TABLES
-from dagster_project.contracts.work import DRIFT, REVIEW_DAILY, ROWS_READ_DAILY
+from dagster_project.contracts.work import ALERTS, DRIFT, REVIEW_DAILY, ROWS_READ_DAILY
 from dagster_project.errors import GristmillError
 from dagster_project.lake.damage import wrong_files
 from dagster_project.lake.lake import CATALOG, WAREHOUSE, Catalog
+from dagster_project.lookups.alerts import LOOKED_AT, silence
 from dagster_project.registry import DATED_SPECS
 from dagster_project.run import work_tables
 from dagster_project.run.missing_files import MissingFile, missing_files, told, with_missing_defaults
@@ -28,7 +29,6 @@ from dagster_project.run.source_changes import changed_days
 WEEK, USUAL_WEEKS, USUAL_DAYS, FEWEST_WEEKDAYS, FEWEST_DAYS = 7, 8, 28, 4, 7
 FEW_ROWS = 10  # so few refused rows are no reason to worry
 MUCH_REFUSED, REFUSED_ALL_AT_ONCE, TIMES_USUAL = 0.25, 0.1, 3
-SILENT_DAYS = 3
 AN_HOUR = timedelta(hours=1)
 FEWEST_RUNS, NIGHT_HOURS, LATE_HOURS, TIMES_LATE = 5, 20, 36, 2.5
 MOST_MISSING_TABLES = 3
@@ -49,6 +49,7 @@ def status(config: Config) -> dict[str, Any]:
         *trouble,
         *(f"{line}" for line in told(missing, catalog)),
         *(f"{source['system']}: {worry}" for source in sources for worry in source["worries"]),
+        *_alerts(config, catalog),
         *_wrong_home(config, catalog, bool(history)),
     ]
     verdict = "nothing published" if not catalog.publication else "wrong" if wrong else "well"
@@ -188,7 +189,7 @@ def _source(system: str, rows: pl.DataFrame, over: date) -> dict[str, Any]:
         "refused_share_of_the_week": week[0],
         "tables": [_table_line(table, mine) for (table,), mine in rows.group_by("table", maintain_order=True)],
     }
-    return {**found, "worries": [*_much_refused(found, week), *_silent(read, over)]}
+    return {**found, "worries": [*_much_refused(found, week), *silence(read, over)]}
 
 
 def _table_line(table: Any, rows: pl.DataFrame) -> dict[str, Any]:
@@ -234,25 +235,20 @@ def _much_refused(found: Mapping[str, Any], week: tuple[float | None, int, float
     return []
 
 
-def _silent(read: Mapping[date, int], over: date) -> list[str]:
-    """No rows for longer than ever before, while other systems went on."""
-    if not read:
-        return []
-    days = sorted(read)
-    if days[-1] - days[0] < timedelta(days=USUAL_DAYS):
-        return []
-    longest = max((after - before).days for before, after in pairwise(days)) - 1
-    silent = (over - days[-1]).days - 1
-    if silent >= SILENT_DAYS and silent > longest:
-        return [f"no rows since {days[-1]}, for {silent} days; until then never for more than {longest}"]
-    return []
-
-
 # --- the rest ----------------------------------------------------------------------------------------------------
 
 
 def _failed_checks(config: Config, run: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     return work_tables.failed_checks(config.home, run["run"]) if run else []
+
+
+def _alerts(config: Config, catalog: Catalog) -> list[str]:
+    """What is unusual of the last days that are over; older ones are past."""
+    if not catalog.as_of:
+        return []
+    since = datetime.fromisoformat(catalog.as_of).date() - timedelta(days=LOOKED_AT)
+    rows = work_tables.kept(config.home, ALERTS.name).filter(pl.col("kind") != "silence")
+    return rows.filter(pl.col("event_date") >= since)["says"].unique(maintain_order=True).to_list()
 
 
 def _review(config: Config) -> list[dict[str, Any]]:

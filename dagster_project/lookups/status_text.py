@@ -133,6 +133,7 @@ def duration(run: Mapping[str, Any]) -> str | None:
 def seconds_said(seconds: float) -> str:
     if seconds < MINUTE:
         return f"{max(0.0, seconds):.1f} s"
+    seconds = round(seconds)
     if seconds < HOUR:
         return f"{seconds // MINUTE:.0f} min {seconds % MINUTE:02.0f} s"
     return f"{seconds // HOUR:.0f} h {seconds % HOUR // MINUTE:02.0f} min"

@@ -3,8 +3,8 @@
 import polars as pl
 
 from dagster_project.code_identity import code_identity
-from dagster_project.contracts.work import REVIEW_DAILY, ROWS_READ_DAILY
-from dagster_project.engines import shown_texts
+from dagster_project.contracts.work import ALERTS, REVIEW_DAILY, ROWS_READ_DAILY
+from dagster_project.engines import reading, shown_texts
 from dagster_project.engines.warehouse_file import (
     copy_for_people,
     is_snapshot_here,
@@ -15,6 +15,7 @@ from dagster_project.engines.warehouse_file import (
 from dagster_project.lake.lake import WAREHOUSE
 from dagster_project.lake.placing import discard_log
 from dagster_project.lake.releases import ReleaseName
+from dagster_project.lookups import alerts
 from dagster_project.review.review_files import are_review_files_there, review_files, review_files_inputs
 from dagster_project.review.waiting import decided_daily, waiting_now
 from dagster_project.run import work_tables
@@ -24,6 +25,9 @@ from dagster_project.run.missing_files import missing_since
 from dagster_project.run.missing_files import told as told_of_missing
 from dagster_project.training.kept_releases import drop_partitions, publication_of_release, remove_folders, to_prune
 from dagster_project.training.release import standing_release
+
+SIGNALS_DAILY = "metric__satisfaction_daily"
+SHOWN = ("read", "kept", "quarantined", "copies", "not_sampled", "drift_count", "new_drift_count", "failed_check_count")
 
 
 def publish(run: MillRun) -> list[Made]:
@@ -36,6 +40,7 @@ def publish(run: MillRun) -> list[Made]:
         "changed": is_changed,
         "as_of": run.as_of.isoformat(),
         "missing_files": told_of_missing(run.missing, run.lake.published),
+        **{name: value for name, value in run.record.entry().items() if name in SHOWN},
     }
     return [Made("warehouse", not is_changed, told)]
 
@@ -84,5 +89,10 @@ def about_the_work(run: MillRun) -> dict[str, pl.DataFrame]:
     before = work_tables.kept(lake.home, REVIEW_DAILY.name)
     queues = work_tables.with_waiting(before, run.began.date(), waiting_now(lake), decided_daily(lake))
     run.daily = {ROWS_READ_DAILY.name: work_tables.rows_read_daily(lake.catalog), REVIEW_DAILY.name: queues}
+    rows = run.daily[ROWS_READ_DAILY.name]
+    known = alerts.series(rows, reading.read(lake, SIGNALS_DAILY), run.as_of.date())
+    odd = alerts.alerts(known, run.record.drift if run.record.has_run_before else (), run.as_of.date())
+    run.record.alerts = alerts.told(odd, work_tables.kept(lake.home, ALERTS.name))
+    found = run.record.checks.values(), run.record.drift, run.record.alerts
     entry = {**run.record.entry(**run.facts(lake.next_publication)), "outcome": "published"}
-    return work_tables.work_tables(lake.home, entry, (run.record.checks.values(), run.record.drift), run.daily)
+    return work_tables.work_tables(lake.home, entry, found, run.daily)

@@ -1,4 +1,4 @@
-"""Calling whoever wants to know (`on_failure`): a command that is given JSON, or an address it is posted to.
+"""Calling whoever wants to know (`on_failure`, `on_alert`): a command that is given JSON, or an address it is posted to.
 
 It never decides what becomes of a run: what does not work is told in one line, and it has its time and no more. An address may be
 a secret (a chat's webhook is one), so only its host is ever shown.
@@ -11,7 +11,7 @@ import signal
 import subprocess
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -86,4 +86,17 @@ def failed_run(home: object, run: Mapping[str, Any]) -> dict[str, Any]:
         "home": str(home),
         **times,
         **{name: run.get(name) for name in names},
+    }
+
+
+def unusual_days(home: object, run: Mapping[str, Any], alerts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """What is told of days that are unusual."""
+    said = "; ".join(alert["says"] for alert in alerts)
+    return {
+        "event": "alerts",
+        "text": f"Gristmill: unusual on {home}: {said}",
+        "home": str(home),
+        "run_id": run["run"],
+        "publication": run.get("publication"),
+        "alerts": [dict(alert) for alert in alerts],
     }

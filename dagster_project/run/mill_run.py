@@ -38,7 +38,7 @@ from dagster_project.lake.lock import check_free_space, home_lock
 from dagster_project.lake.placing import Move, check_places
 from dagster_project.lake.releases import releases
 from dagster_project.run import nothing_new
-from dagster_project.run.calling import call, failed_run
+from dagster_project.run.calling import call, failed_run, unusual_days
 from dagster_project.run.made import Made
 from dagster_project.run.missing_files import check_lost_rows, missing_files, told, with_missing_defaults
 from dagster_project.run.record import RunRecord
@@ -108,13 +108,17 @@ class MillRun:
             entry = self.record.end(error, daily, **self.facts())
         if entry and self.record.outcome not in GOOD:
             self._tell(entry)
+        elif entry and (new := [alert for alert in self.record.alerts if alert["is_new"]]):
+            self._call("on_alert", unusual_days(self.config.home.absolute(), entry, new))
 
     def _tell(self, entry: Mapping[str, Any]) -> None:
         """Whoever wants to know of runs that did not go well; the home is not held meanwhile, unless it was another's end."""
-        if target := self.config.on_failure:
-            trouble = call(target, failed_run(self.config.home.absolute(), entry), self.config.on_alert_format)
-            if trouble:
-                print(f"gristmill: on_failure: {trouble}", file=sys.stderr)
+        self._call("on_failure", failed_run(self.config.home.absolute(), entry))
+
+    def _call(self, setting: str, body: Mapping[str, Any]) -> None:
+        target = getattr(self.config, setting)
+        if target and (trouble := call(target, body, self.config.on_alert_format)):
+            print(f"gristmill: {setting}: {trouble}", file=sys.stderr)
 
     def facts(self, publication: int | None = None) -> dict[str, Any]:
         """What the record has of it besides what it found. `publication` is the one it is about to make."""

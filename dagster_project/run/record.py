@@ -46,7 +46,8 @@ class Check:
         told = "; ".join(
             text if len(text) <= MOST_SHOWN_CHARACTERS else f"{text[: MOST_SHOWN_CHARACTERS - 1]}…" for text in shown
         )
-        return f"{self.table}: {self.claim} does not hold ({self.says.rstrip('.')}){rows}{', first ' if rows else ': '}{told}"
+        says = work_tables.RULE_NUMBERS.sub("", self.says).rstrip(".")
+        return f"{self.table}: {self.claim} does not hold ({says}){rows}{', first ' if rows else ': '}{told}"
 
 
 class RunRecord:
@@ -58,6 +59,7 @@ class RunRecord:
         self.accounts: dict[str, dict[str, int]] = {}
         self.drift: list[dict[str, Any]] = []
         self.checks: dict[tuple[str, str], Check] = {}
+        self.alerts: list[dict[str, Any]] = []
         self.outcome: str | None = None
         self.reason: str | None = None
         self.has_begun = False
@@ -182,7 +184,7 @@ class RunRecord:
             self._put_down_what_could_not_begin(entry)
             return entry
         try:
-            work_tables.put_found(self.home, self.run_id, self.started, self.checks.values(), self.drift)
+            work_tables.put_found(self.home, self.run_id, self.started, self.checks.values(), self.drift, self.alerts)
             for name, rows in (kept or {}).items():
                 work_tables.put(self.home, name, rows)
             run_log.append(self.home, entry)

@@ -15,7 +15,16 @@ from typing import Any
 import polars as pl
 
 from dagster_project.contracts.table import Table
-from dagster_project.contracts.work import CHECKS, DRIFT, PUBLICATIONS, REVIEW_DAILY, ROWS_READ_DAILY, RUNS, WORK
+from dagster_project.contracts.work import (
+    ALERTS,
+    CHECKS,
+    DRIFT,
+    PUBLICATIONS,
+    REVIEW_DAILY,
+    ROWS_READ_DAILY,
+    RUNS,
+    WORK,
+)
 from dagster_project.intake.fingerprints import UNDATED
 from dagster_project.intake.held_rows import QUARANTINE
 from dagster_project.lake import parquet
@@ -25,7 +34,7 @@ from dagster_project.run.made import DRIFT_CLAIM
 
 KEPT_RUNS = 400  # whose checks and drift are kept: more than a year of nightly runs
 RULE_NUMBERS = re.compile(r" \((?:[A-Z]\d+(?:, )?)+\)")  # for developers; an analyst has no use for them
-KEPT = (CHECKS.name, DRIFT.name, ROWS_READ_DAILY.name, REVIEW_DAILY.name)
+KEPT = (CHECKS.name, DRIFT.name, ALERTS.name, ROWS_READ_DAILY.name, REVIEW_DAILY.name)
 
 # --- files -------------------------------------------------------------------------------------------------------
 
@@ -88,15 +97,24 @@ def _rows(table: Table, rows: Iterable[Mapping[str, Any]]) -> pl.DataFrame:
 
 
 def put_found(
-    home: Path, run_id: str, started: datetime, checks: Iterable[Any], drift: Iterable[Mapping[str, Any]]
+    home: Path,
+    run_id: str,
+    started: datetime,
+    checks: Iterable[Any],
+    drift: Iterable[Mapping[str, Any]],
+    alerts: Iterable[Mapping[str, Any]] = (),
 ) -> None:
-    """The checks and the drift of a run, beside those of the runs before it."""
-    for table, rows in _found(run_id, started, checks, drift).items():
+    """The checks, the drift and the alerts of a run, beside those of the runs before it."""
+    for table, rows in _found(run_id, started, checks, drift, alerts).items():
         put(home, table.name, _of_kept_runs(pl.concat([kept(home, table.name), rows])))
 
 
 def _found(
-    run_id: str, started: datetime, checks: Iterable[Any], drift: Iterable[Mapping[str, Any]]
+    run_id: str,
+    started: datetime,
+    checks: Iterable[Any],
+    drift: Iterable[Mapping[str, Any]],
+    alerts: Iterable[Mapping[str, Any]],
 ) -> dict[Table, pl.DataFrame]:
     who = {"run_id": run_id, "started_at": started}
     found_checks = (
@@ -118,7 +136,12 @@ def _found(
         {**who, **item, "row_count": item.get("rows"), "is_new": item["new"], "first_seen_at": item["first_seen_at"]}
         for item in drift
     )
-    return {CHECKS: _rows(CHECKS, found_checks), DRIFT: _rows(DRIFT, found_drift)}
+    found_alerts = ({**who, **alert} for alert in alerts)
+    return {
+        CHECKS: _rows(CHECKS, found_checks),
+        DRIFT: _rows(DRIFT, found_drift),
+        ALERTS: _rows(ALERTS, found_alerts),
+    }
 
 
 def _json(value: Any) -> str:
@@ -248,11 +271,11 @@ def _day(said: Any) -> date | None:
 def work_tables(
     home: Path,
     entry: Mapping[str, Any] | None = None,
-    found: tuple[Iterable[Any], Iterable[Mapping[str, Any]]] = ((), ()),
+    found: tuple[Iterable[Any], Iterable[Mapping[str, Any]], Iterable[Mapping[str, Any]]] = ((), (), ()),
     daily: Mapping[str, pl.DataFrame] | None = None,
 ) -> dict[str, pl.DataFrame]:
     """Every table about the work by its name, each to its contract. With the run that is about to publish: its `entry` as it
-    stands, the checks and drift it `found`, and the tables by day as it leaves them."""
+    stands, the checks, drift and alerts it `found`, and the tables by day as it leaves them."""
     entries = [run for run in run_log.runs(home, is_mine=True) if entry is None or run["run"] != entry["run"]]
     entries += [entry] if entry else []
     tables = {name: kept(home, name) for name in KEPT} | dict(daily or {})

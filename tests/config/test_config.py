@@ -323,6 +323,7 @@ LIMITS = {
     "release_every",
     "keep_releases",
     "on_failure",
+    "on_alert",
     "on_alert_format",
     "busy_timeout_seconds",
     "memory_limit_mb",

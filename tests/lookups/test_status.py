@@ -139,10 +139,11 @@ def test_the_history_of_runs_is_told_newest_first(tmp_path: Path) -> None:
 
 
 def test_seconds_as_a_person_says_them() -> None:
-    assert [seconds_said(seconds) for seconds in (0.04, 59.9, 75, 3600, 5 * 3600 + 150)] == [
+    assert [seconds_said(seconds) for seconds in (0.04, 59.9, 75, 239.7, 3600, 5 * 3600 + 150)] == [
         "0.0 s",
         "59.9 s",
         "1 min 15 s",
+        "4 min 00 s",
         "1 h 00 min",
         "5 h 02 min",
     ]
