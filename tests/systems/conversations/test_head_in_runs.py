@@ -8,6 +8,8 @@ import pytest
 
 from dagster_project import config
 from dagster_project.intake.stage import Choice
+from dagster_project.lake.lake import Lake
+from dagster_project.systems.conversations import lookups, why
 from tests.histories.comparing import differences
 from tests.histories.direct_run import run_directly
 from tests.systems.conversations.test_head import pairs as made_up
@@ -77,6 +79,9 @@ def test_any_history_of_runs_gives_the_bytes_of_a_fresh_home(tmp_path: Path) -> 
         row["subject_id"]: row["polarity"] for row in rows(home, "core__signals") if row["system"] == "conversations"
     }
     assert all(signals[row["turn_key"]] == "negative" for row in objections)
+    facts = lookups.facts(Lake(home), [objections[0]["turn_key"]])[0]
+    assert "by head:objects" in "\n".join(why.tell(facts)) and "rules     alone: " in "\n".join(why.tell(facts))
+    assert facts["rules_alone"]["reason"].startswith(("neutral", "accepted"))
     add(source(home), *(turn for turns, _ in told[280:] for turn in turns))
     reactions.add(pressed_in, *(pressed for _, pressed in told[280:]))
     run(home, 8)
