@@ -81,12 +81,9 @@ REFUSALS = (
                 r"|show|find|give|book|use|play|cast)\b[^.?!]* instead(?: please|, same [^.?!]*)?[.!? ]*$",
             ),
             # an opener and then what is wanted otherwise: the opener alone means nothing
-            r"^(?:(?:oh|ok|okay|well|no|i see|good|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on)[,.! ]+(?:no\b|not\b|i (?:also"
-            r" )?(?:want"
-            r"|need|meant|would|have|forgot|wanted|prefer|think)|id\b|can (?:you|we) (?:do|get|make|find|try|book|play|use)|could"
-            r" (?:you|we)"
-            r" (?:do|get|make|find|try|book|play|use)|it(?: is|s| should| will)|lets|for \w+|on the|at \d|find|book|play|use|change"
-            r"|there)",
+            r"^(?:(?:oh|ok|okay|well|no|i see|good|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on)[,.! ]+(?:no\b|not\b"
+            r"|i (?:want|need|meant|wanted|prefer)\b|id (?:rather|prefer|like)|(?:can|could) (?:you|we) (?:do|get|make|find|try"
+            r"|book|play|use)|for \w+|on the|at \d|find|book|play|use|change)",
         ),
         "the user wants it otherwise than it was understood or proposed",
         "Actually, make it 3 pm",
@@ -96,6 +93,9 @@ REFUSALS = (
         "You want a table at 2 pm, correct?",
         either(
             AGREES,
+            # what is wanted is this very answer, or a moment, or nothing that was proposed
+            r"\bi (?:want|need|wanted) (?:that|this|it|a (?:minute|moment|second|sec)|to (?:write|read|think|say|thank|know|check"
+            r"|ask|look|see)|\w+ to it)\b|\bnot (?:sure|yet|now|bad)\b|\bthank|\b(?:too|as well)\b",
             r"\bmake (?:it|that|this) (?:shorter|longer|simpler|funnier|clearer|better|easier|nicer|more|less|sound|a bit|a little"
             r"|rhyme)\b",
         ),

@@ -593,6 +593,30 @@ def test_openers_alone_mean_nothing(opener: str) -> None:
     assert status(f"{opener}, make it 3 pm", "A table for two at noon. Is that right?") == "rejected"
 
 
+HARMLESS_AFTER_AN_OPENER = (
+    "it is lovely",
+    "it's a good plan",
+    "I think you are right",
+    "I would love that",
+    "I want that one",
+    "I need a minute",
+    "I need to write this down",
+    "I have a dog",
+    "I have a question about that",
+    "I also want to say thank you",
+    "there is a free museum? Cool!",
+    "let's do that",
+)
+CHANGES_AFTER_AN_OPENER = ("I need two tickets", "for four people", "find me one in Leeds", "I wanted Saturday")
+
+
+@pytest.mark.parametrize("opener", ["Actually", "Wait", "Hold on"])
+def test_openers_reject_only_with_what_is_wanted_otherwise(opener: str) -> None:
+    """C2: what follows decides, whatever word it begins with."""
+    assert {said for said in HARMLESS_AFTER_AN_OPENER if status(f"{opener}, {said}") == "rejected"} == set()
+    assert {said for said in CHANGES_AFTER_AN_OPENER if status(f"{opener}, {said}") != "rejected"} == set()
+
+
 def test_wanting_something_else_never_accepts() -> None:
     offers = (
         "How about the Harbour Inn?",
@@ -692,6 +716,25 @@ def test_other_languages_object_thank_or_say_nothing() -> None:
     assert [message for message in FOREIGN_OBJECTIONS if found[message] != "rejected"] == []
     assert [message for message in FOREIGN_FOLLOW_UPS if found[message] != "neutral"] == []
     assert judge("Kto zbudował tę wieżę w 1931 roku?", response)["reason"] == FOREIGN
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Danke, das hilft mir weiter", "accepted"),
+        ("Merci beaucoup, c'est clair", "accepted"),
+        ("Gracias, muy útil", "accepted"),
+        ("Grazie mille, tutto chiaro", "accepted"),
+        ("Obrigado, ajudou muito", "accepted"),
+        ("Danke, aber das war die falsche Kirche", "neutral"),
+        ("Merci, mais je parlais de Lyon", "neutral"),
+        ("Gracias, pero no es esa", "neutral"),
+        ("Grazie, e quella di Pisa?", "neutral"),
+        ("Obrigado, mas está errado", "neutral"),
+    ],
+)
+def test_thanks_in_other_languages_accept_unless_more_is_said_against_it(message: str, expected: str) -> None:
+    assert status(message) == expected
 
 
 def test_english_is_told_from_other_languages() -> None:
