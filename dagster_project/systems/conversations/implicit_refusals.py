@@ -141,6 +141,7 @@ REFUSALS = (
             r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is (?:in|on|with|playing)"
             r"|else (?:(?:i|we) (?:should|could|need|must|can)|to (?:know|consider|do|see|watch|keep))"
             r"|(?:what|who|where) else (?:has|did (?:he|she|it|they|i|we)|does|was|happened|can (?:i|we|it|he|she)|is (?:he|she|it)"
+            r"|(?:can|could) you (?:do|say|help|tell me about (?:it|that|them))"
             r"|do (?:i|we|they|people))"
             r"|(?:do|run|make|write|draw|create|tell) another|besides|aside from|apart from|other than|in addition to"
             r"|any other [a-z]+$|than any)\b|^(?:haha+|lol|why|how)\b"

@@ -617,6 +617,12 @@ def test_openers_reject_only_with_what_is_wanted_otherwise(opener: str) -> None:
     assert {said for said in CHANGES_AFTER_AN_OPENER if status(f"{opener}, {said}") != "rejected"} == set()
 
 
+def test_what_else_an_assistant_can_do_asks_for_no_other_answer() -> None:
+    assert status("What else can you do?") == "neutral"
+    assert status("What else do you have?") == "rejected"
+    assert [status(f"That is {how} false") for how in ("simply", "just", "plainly")] == ["rejected"] * 3
+
+
 def test_wanting_something_else_never_accepts() -> None:
     offers = (
         "How about the Harbour Inn?",
