@@ -4,6 +4,7 @@ import sqlite3
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from dagster_project.columns.edit_distance import edit_changes
@@ -13,6 +14,8 @@ from dagster_project.demo.conversations.sources import write_turns
 from dagster_project.demo.feedback.sources import write_feedback
 from dagster_project.intake.day_buffer import GROUP_ROWS
 from dagster_project.intake.quarantine import split
+from dagster_project.systems.conversations.head import Head, chances, decided
+from dagster_project.systems.conversations.head_features import BUCKETS, features
 from dagster_project.systems.conversations.implicit import detect
 from dagster_project.systems.conversations.refers_back import refers_back
 from dagster_project.systems.feedback import source as feedback
@@ -69,6 +72,14 @@ def main() -> None:
     pairs = pairs.with_columns(alike.alias("similarity"))
     detect(pairs.head(10))  # compiles the patterns
     told("pairs judged (C2)", pairs.height, lambda: detect(pairs))
+    said = pairs.hstack(detect(pairs))
+    heads = (Head(np.zeros(BUCKETS), 0.0),)
+    of_no_fold = np.zeros(said.height, dtype=np.int64)
+    told(
+        "pairs judged by a head, features made again (C7)",
+        said.height,
+        lambda: decided(said, chances(features(said), heads, of_no_fold), 0.8, 0.7),
+    )
     told("messages looked at for references (C6)", rows.height, lambda: refers_back(rows["query"]))
     long = rows.select(
         pl.concat_str(pl.col("response").shift(1).fill_null(""), "query", "response").repeat_by(12).list.join("")

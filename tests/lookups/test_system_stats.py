@@ -48,7 +48,9 @@ def test_conversations(tmp_path: Path) -> None:
         {"turn_key": "6"},
     ]
     signals: Rows = [{"message_turn_key": "2", "kind": "rejected", "target_kind": "last_turn"}]
-    lake = lake_of(tmp_path, core__turns=turns, core__machine_signals=signals)
+    fitted = {"label": "rejected", "is_in_use": True, "state": "better_than_the_rules", "label_count": 200}
+    heads: Rows = [fitted | {"judge": "rules", "f1": 0.5}, fitted | {"judge": "head", "f1": 0.75}]
+    lake = lake_of(tmp_path, core__turns=turns, core__machine_signals=signals, metric__detector_head=heads)
     assert SYSTEMS["conversations"].figures(lake) == {
         "total_turns": 6,
         "users": 2,
@@ -61,6 +63,13 @@ def test_conversations(tmp_path: Path) -> None:
         "reusable_turns": 4,
         "repeated_rejection_sessions": 1,
         "machine_signals": 1,
+        "detector_head": {
+            "is_in_use": True,
+            "state": "better_than_the_rules",
+            "label_count": 200,
+            "rejected_f1": 0.75,
+            "rejected_f1_rules_alone": 0.5,
+        },
         "source_status": {"stored": 3, "disputed": 1, "disputed_rate": 0.333333},
     }
 

@@ -43,5 +43,18 @@ def figures(lake: Lake) -> dict[str, Any]:
         "reusable_turns": int(turns["is_reusable"].sum()),
         "repeated_rejection_sessions": turns.filter(pl.col("consecutive_rejections") >= 2)["thread_id"].n_unique(),
         "machine_signals": reading.columns(lake, "core__machine_signals", "message_turn_key").height,
+        "detector_head": _head(lake),
         "source_status": {"stored": stored, "disputed": disputed, "disputed_rate": rate(disputed, stored)},
     }
+
+
+def _head(lake: Lake) -> dict[str, Any] | None:
+    """Whether a head decides with the rules, and how well it finds rejections it did not see (C7); null without turns."""
+    figures = reading.columns(
+        lake, "metric__detector_head", "judge", "label", "is_in_use", "state", "label_count", "f1"
+    ).filter(pl.col("label") == "rejected")
+    if figures.is_empty():
+        return None
+    of = {row["judge"]: row for row in figures.iter_rows(named=True)}
+    told = {name: of["head"][name] for name in ("is_in_use", "state", "label_count")}
+    return told | {"rejected_f1": of["head"]["f1"], "rejected_f1_rules_alone": of["rules"]["f1"]}

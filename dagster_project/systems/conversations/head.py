@@ -95,6 +95,8 @@ def learnt(pairs: pl.DataFrame) -> Learnt:
 
 def _judged(said: pl.DataFrame, chance: "np.ndarray", is_rejected: "np.ndarray", heads: tuple[Head, ...]) -> Learnt:
     """Whether the head is better than the rules alone, by labels it did not see."""
+    import numpy as np  # noqa: PLC0415
+
     statuses, claims = said["feedback_status"].to_numpy(), said["feedback_confidence"].to_numpy()
     may = said.select(_may_object()).to_series().to_numpy()
     objects_from = objecting_from(chance[may], is_rejected[may])
@@ -108,16 +110,23 @@ def _judged(said: pl.DataFrame, chance: "np.ndarray", is_rejected: "np.ndarray",
     new_statuses, new_claims = verdicts["feedback_status"].to_numpy(), verdicts["feedback_confidence"].to_numpy()
     gain = f1(new_statuses == "rejected", is_rejected) - f1(statuses == "rejected", is_rejected)
     is_honester = squared_error(new_statuses, new_claims, is_rejected) < squared_error(statuses, claims, is_rejected)
-    sure = (claims >= SURE_RULE) & (statuses != "neutral")
-    agree, asked = int(((statuses == "rejected") == (is_rejected == 1))[sure].sum()), int(sure.sum())
-    agreement = agree / asked if asked >= FEWEST_FOUND else 1.0
-    if asked >= FEWEST_FOUND and wilson(agreement, asked)[1] < LEAST_AGREEMENT:
+    agrees = (statuses == "rejected") == (is_rejected == 1)
+    sure = {status: agrees[(claims >= SURE_RULE) & (statuses == status)] for status in ("rejected", "accepted")}
+    both = np.concatenate([*sure.values()])
+    agreement = float(both.mean()) if len(both) >= FEWEST_FOUND else 1.0
+    # each class by itself too: who calls all complaints good contradicts few of all verdicts
+    if any(_contradict(some) for some in (both, *sure.values())):
         state = "labels_contradict_sure_rules"
     elif not is_honester or gain < (0 if agreement >= PLAIN_AGREEMENT else LEAST_GAIN):
         state = "not_better_than_the_rules"
     else:
         state = "better_than_the_rules"
     return Learnt(state == "better_than_the_rules", state, heads, objects_from, low, held_out)
+
+
+def _contradict(agrees: "np.ndarray") -> bool:
+    """Whether labels agree with what sure rules say in less than 0.60, and not by chance."""
+    return len(agrees) >= FEWEST_FOUND and wilson(float(agrees.mean()), len(agrees))[1] < LEAST_AGREEMENT
 
 
 def fitted(rows: Rows, is_rejected: "np.ndarray") -> Head:

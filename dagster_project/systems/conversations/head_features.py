@@ -17,8 +17,9 @@ WORDS_OF_A_TEXT = 60
 LETTERS_OF_A_RESPONSE = 300
 RUNS = (3, 4, 5)
 _WORD = r"[\p{L}\p{N}]+"
-_TEXTS = {"m": "next_message", "r": "prev_response", "q": "prev_query"}
-_MIXED = 0x9E3779B97F4A7C15  # odd: multiplied by it, runs that differ in their last letter land far apart
+_TEXTS = ("next_message", "prev_response", "prev_query")
+_IN_PAIRS = ("next_message", "prev_response")
+_MIXED = 0x9E3779B97F4A7C15  # odd: multiplied by it, numbers that differ little land far apart
 _UP = 49  # bits that are dropped of 64, for BUCKETS
 
 
@@ -33,65 +34,64 @@ class Rows(NamedTuple):
         return len(self.starts) - 1
 
 
+Block = tuple["np.ndarray", "np.ndarray"]  # numbers, and how many of them each pair has
+
+
 def features(pairs: pl.DataFrame) -> Rows:
     """Row for row. Columns: those of the detector, and what it says."""
     import numpy as np  # noqa: PLC0415
 
-    blocks = [_hashed(block) for block in _word_blocks(pairs)] + _letter_blocks(pairs["prev_response"])
+    blocks = [_facts(pairs), *_word_blocks(pairs), *_letter_blocks(pairs["prev_response"])]
     counts = np.stack([lengths for _, lengths in blocks])
     starts = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
     places, values = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.float32)
     before = starts[:-1].copy()
-    for found, lengths in blocks:
+    for number, (found, lengths) in enumerate(blocks):
         # where each feature of the block goes: behind the blocks before it, row by row
         firsts = np.repeat(before - (np.cumsum(lengths) - lengths), lengths)
         to = firsts + np.arange(len(found))
-        places[to] = found
+        # the same word in another block is another feature
+        places[to] = ((found + np.uint64(number)) * np.uint64(_MIXED)) >> np.uint64(_UP)
         values[to] = np.repeat(1 / np.sqrt(np.maximum(lengths, 1)), lengths)
         before += lengths
     return Rows(places, values, starts)
 
 
-def _word_blocks(pairs: pl.DataFrame) -> pl.DataFrame:
-    similarity = pl.col("similarity").fill_null(-2.0).mul(5).floor().cast(pl.Int64)
-    facts = [
-        pl.format("rule {}", "reason"),
-        pl.format("status {}", "feedback_status"),
-        pl.format("similarity {}", similarity),
-        *(
-            pl.format(
-                f"size {name} {{}}", pl.col(text).fill_null("").str.len_chars().add(1).log(2).floor().cast(pl.Int64)
-            )
-            for name, text in _TEXTS.items()
-        ),
-        *(
-            pl.format(f"asks {name} {{}}", pl.col(_TEXTS[name]).fill_null("").str.contains("?", literal=True))
-            for name in "mr"
-        ),
-    ]
-    words = {
-        name: pl.col(text).fill_null("").str.to_lowercase().str.extract_all(_WORD).list.head(WORDS_OF_A_TEXT)
-        for name, text in _TEXTS.items()
-    }
-    one = pl.element()
-    blocks = [pl.concat_list(facts).alias("facts")]
-    blocks += [words[name].list.eval(pl.format(f"{name} {{}}", one)).alias(name) for name in "mrq"]
-    blocks += [
-        words[name].list.eval(pl.format(f"{name}2 {{}} {{}}", one.shift(1).fill_null("^"), one)).alias(f"{name}2")
-        for name in "mr"
-    ]
-    return pairs.select(blocks)
-
-
-def _hashed(block: pl.Series) -> "tuple[np.ndarray, np.ndarray]":
-    """Each feature of a row once. Polars' own hash, seeded; its version is part of what a head is made from (G12)."""
+def _facts(pairs: pl.DataFrame) -> Block:
+    """What the rules say, how alike message and query are, how long the texts are, whether they ask."""
     import numpy as np  # noqa: PLC0415
 
-    places = block.list.eval((pl.element().hash(seed=7) % BUCKETS).cast(pl.Int32)).list.unique().list.sort()
-    return places.explode(empty_as_null=False).to_numpy(), places.list.len().to_numpy().astype(np.int64)
+    facts = [pl.col("reason"), pl.col("feedback_status"), pl.col("similarity").fill_null(-2.0).mul(5).floor()]
+    facts += [pl.col(text).fill_null("").str.len_chars().add(1).log(2).floor() for text in _TEXTS]
+    facts += [pl.col(text).fill_null("").str.contains("?", literal=True) for text in ("next_message", "prev_response")]
+    told = pairs.select(pl.format(f"{place} {{}}", fact).alias(str(place)) for place, fact in enumerate(facts))
+    numbers = np.stack([_hashed(column) for column in told.iter_columns()], axis=1)
+    return numbers.ravel(), np.full(pairs.height, len(facts))
 
 
-def _letter_blocks(responses: pl.Series) -> "list[tuple[np.ndarray, np.ndarray]]":
+def _word_blocks(pairs: pl.DataFrame) -> list[Block]:
+    """Words of each text; and of message and response each word with the one before it."""
+    import numpy as np  # noqa: PLC0415
+
+    blocks = []
+    for text in _TEXTS:
+        words = pairs[text].fill_null("").str.to_lowercase().str.extract_all(_WORD).list.head(WORDS_OF_A_TEXT)
+        lengths = words.list.len().to_numpy().astype(np.int64)
+        numbers = _hashed(words.explode(empty_as_null=False))
+        blocks.append((numbers, lengths))
+        if text in _IN_PAIRS:
+            earlier = np.concatenate([np.zeros(1, np.uint64), numbers[:-1]])[: len(numbers)]
+            earlier[(np.cumsum(lengths) - lengths)[lengths > 0]] = 0  # the first word of a text has none before it
+            blocks.append((earlier * np.uint64(_MIXED) + numbers, lengths))
+    return blocks
+
+
+def _hashed(texts: pl.Series) -> "np.ndarray":
+    """Polars' own hash, seeded; its version is part of what a head is made from (G12)."""
+    return texts.hash(seed=7).to_numpy()
+
+
+def _letter_blocks(responses: pl.Series) -> list[Block]:
     """Runs of bytes of the responses, which lie end to end: a few multiplications over one array, however many there are."""
     import numpy as np  # noqa: PLC0415
 
@@ -109,12 +109,11 @@ def _letter_blocks(responses: pl.Series) -> "list[tuple[np.ndarray, np.ndarray]]
     blocks = []
     for size in RUNS:
         count = max(len(letters) - size + 1, 0)
-        packed = np.full(count, size, np.uint64)
+        packed = np.zeros(count, np.uint64)
         for place in range(size):
             packed = (packed << np.uint64(8)) | letters[place : place + count]
-        hashed = ((packed * np.uint64(_MIXED)) >> np.uint64(_UP)).astype(np.int32)
         sizes = np.maximum(lengths - size + 1, 0)
         # a run that begins in one response and ends in the next is of neither
         firsts = np.repeat(ends - lengths - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
-        blocks.append((hashed[firsts], sizes))
+        blocks.append((packed[firsts], sizes))
     return blocks

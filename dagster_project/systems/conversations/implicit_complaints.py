@@ -27,8 +27,8 @@ from dagster_project.systems.conversations.implicit_rules import (
 _IT = r"(?:it|that|this|those|these|they|(?:your|the) (?:\w+ )?(?:answer|response|code|reply|solution|summary|result|output))"
 _ITS = rf"(?:its|thats|{_IT} (?:is|was|are|were|seems|looks|sounds|feels)|th(?:is|at) one is|youre|you are|you were)"
 _SO = (
-    r"(?:(?:just|still|so|very|really|completely|totally|all|also|quite|clearly|kind of|a bit|again|way|pr"
-    r"etty|far|even|both|much|factually) )*"
+    r"(?:(?:just|still|so|very|really|completely|totally|all|also|quite|clearly|kind of|a bit|again|way|pretty|far|even"
+    r"|both|much|factually|simply|plain|plainly) )*"
 )
 _HAVENT = r"(?:didnt|havent|never|dont|wont|arent|werent)"
 _GOOD = (

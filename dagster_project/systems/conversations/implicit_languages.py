@@ -42,8 +42,8 @@ _AMBIGUOUS = {"era", "du", "et", "bien", "lo"}
 _EXAMPLES = "It was built in 1931."
 
 
-def _rule(reason: str, pattern: str, means: str, example: str, counter_example: str) -> Rule:
-    unless = _ENDS_POLITE if reason == REJECTS else ""
+def _rule(reason: str, pattern: str, means: str, example: str, counter_example: str, unless: str = "") -> Rule:
+    unless = unless or (_ENDS_POLITE if reason == REJECTS else "")
     return Rule(
         reason, pattern, means, example, counter_example, response=_EXAMPLES, counter_response=_EXAMPLES, unless=unless
     )
@@ -226,6 +226,15 @@ OTHER_LANGUAGES = (
         "Portuguese: thanks or praise and nothing else",
         "Perfeito, muito obrigado!",
         "Obrigado, mas não é essa torre.",
+    ),
+    _rule(
+        THANKS,
+        r"^(?:danke|vielen dank|merci(?: beaucoup)?|(?:muchas )?gracias|(?:mille )?grazie|(?:muito )?obrigad[oa])\b[,.! ].{2,60}$",
+        "thanks in any of the five, and then nothing against it",
+        "Danke, das hilft mir sehr.",
+        "Merci, ce n'est pas la tour.",
+        unless=r"[?]|\b(?:aber|doch|nicht|noch|kein\w*|leider|trotzdem|falsch|eigentlich|mais|pas|encore|faux|plutot|pero|aunque"
+        r"|mal|falta|ma|non|sbagliat\w*|ancora|mas|nao|porem|ainda|errad\w*|[ao]utr[oa]s?|otr[oa]s?|altr[oi]|no)\b",
     ),
 )
 

@@ -83,12 +83,9 @@ REFUSALS = (
                 r"|show|find|give|book|use|play|cast)\b[^.?!]* instead(?: please|, same [^.?!]*)?[.!? ]*$",
             ),
             # an opener and then what is wanted otherwise: the opener alone means nothing
-            r"^(?:(?:oh|ok|okay|well|no|i see|good|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on)[,.! ]+(?:no\b|not\b|i (?:also"
-            r" )?(?:want"
-            r"|need|meant|would|have|forgot|wanted|prefer|think)|id\b|can (?:you|we) (?:do|get|make|find|try|book|play|use)|could"
-            r" (?:you|we)"
-            r" (?:do|get|make|find|try|book|play|use)|it(?: is|s| should| will)|lets|for \w+|on the|at \d|find|book|play|use|change"
-            r"|there)",
+            r"^(?:(?:oh|ok|okay|well|no|i see|good|sorry)[.,! ]+)*(?:actually|wait|hold on|hang on)[,.! ]+(?:no\b|not\b"
+            r"|i (?:want|need|meant|wanted|prefer)\b|id (?:rather|prefer|like)|(?:can|could) (?:you|we) (?:do|get|make|find|try"
+            r"|book|play|use)|for \w+|on the|at \d|find|book|play|use|change)",
         ),
         "the user wants it otherwise than it was understood or proposed",
         "Actually, make it 3 pm",
@@ -98,6 +95,9 @@ REFUSALS = (
         "You want a table at 2 pm, correct?",
         either(
             AGREES,
+            # what is wanted is this very answer, or a moment, or nothing that was proposed
+            r"\bi (?:want|need|wanted) (?:that|this|it|a (?:minute|moment|second|sec)|to (?:write|read|think|say|thank|know|check"
+            r"|ask|look|see)|\w+ to it)\b|\bnot (?:sure|yet|now|bad)\b|\bthank|\b(?:too|as well)\b",
             r"\bmake (?:it|that|this) (?:shorter|longer|simpler|funnier|clearer|better|easier|nicer|more|less|sound|a bit|a little"
             r"|rhyme)\b",
         ),
@@ -143,6 +143,7 @@ REFUSALS = (
             r"|(?:another|other|more|different) (?:example|way|joke|story|poem|reason|fact)s?\b|who else is (?:in|on|with|playing)"
             r"|else (?:(?:i|we) (?:should|could|need|must|can)|to (?:know|consider|do|see|watch|keep))"
             r"|(?:what|who|where) else (?:has|did (?:he|she|it|they|i|we)|does|was|happened|can (?:i|we|it|he|she)|is (?:he|she|it)"
+            r"|(?:can|could) you (?:do|say|help|tell me about (?:it|that|them))"
             r"|do (?:i|we|they|people))"
             r"|(?:do|run|make|write|draw|create|tell) another|besides|aside from|apart from|other than|in addition to"
             r"|any other [a-z]+$|than any)\b|^(?:haha+|lol|why|how)\b"

@@ -12,7 +12,7 @@ from dagster_project.systems.conversations.source import DATED
 SHOWN = tuple(
     """
     turn_key turn_id user_id session_id occurred_at feedback_status feedback_confidence nominal_confidence correction_type
-    user_said planner_note reason detected_in_turn detected_at similarity source_status validation_outcome quality_score
+    user_said planner_note reason rejection_chance detected_in_turn detected_at similarity source_status validation_outcome quality_score
     satisfaction_score ranking_score is_reusable consecutive_rejections
 """.split()
 )
@@ -43,6 +43,7 @@ def _facts_of(lake: Lake, row: dict[str, Any]) -> dict[str, Any]:
     return {
         "source_row": {name: value for name, value in (_source(lake, key) or {}).items() if value not in (None, [])},
         "derived": {name: row[name] for name in SHOWN},
+        "rules_alone": {name: pair[name] for name in ("feedback_status", "feedback_confidence", "reason")},
         "next_message": following["query"] if following else None,
         "labels": where(lake, "core__label_verdicts", pl.col("turn_key") == key).rows(named=True),
         "machine_signals": signals.rows(named=True),

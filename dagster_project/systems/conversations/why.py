@@ -24,6 +24,12 @@ def tell(facts: dict[str, Any]) -> list[str]:
         f"by {derived['reason']}{alike}"
         + (f"; the source says {derived['source_status']}" if derived["source_status"] else "")
     )
+    if derived["rejection_chance"] is not None:  # a head decided with the rules (C7)
+        alone = facts["rules_alone"]
+        lines.append(
+            f"    rules     alone: {alone['feedback_status']}, confidence {alone['feedback_confidence']:g}, by {alone['reason']}; "
+            f"by your own labels a rejection is {derived['rejection_chance']:.0%} likely"
+        )
     scores = {name: derived[f"{name}_score"] for name in ("satisfaction", "ranking")}
     told = ", ".join(f"{name} {'unknown' if score is None else f'{score:g}'}" for name, score in scores.items())
     in_a_row = f", {derived['consecutive_rejections']} rejected in a row" if derived["consecutive_rejections"] else ""

@@ -120,14 +120,10 @@ def poisoned(kind: str, told: pl.DataFrame, truth: np.ndarray) -> np.ndarray:
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_poisoned_labels_make_nothing_worse(kind: str, seed: int) -> None:
-    """C7: mostly no head is used then; and where one is, it is no worse than the rules alone."""
+    """C7: no head is used then."""
     told, truth = pairs(400, seed)
     taught = head.learnt(labelled(400, seed, poisoned(kind, told, truth)))
-    assert not taught.is_used or kind == "complaints are good"
-    if taught.is_used:
-        others, is_bad = pairs(200, seed + 10)
-        found = judged_by_nobodys_fold(taught, others)["feedback_status"].to_numpy() == "rejected"
-        assert head.f1(found, is_bad) >= head.f1((others["feedback_status"] == "rejected").to_numpy(), is_bad)
+    assert not taught.is_used
 
 
 def test_the_same_labels_give_the_same_bytes_and_no_word_stands_in_them() -> None:

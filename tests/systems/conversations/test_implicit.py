@@ -594,6 +594,36 @@ def test_openers_alone_mean_nothing(opener: str) -> None:
     assert status(f"{opener}, make it 3 pm", "A table for two at noon. Is that right?") == "rejected"
 
 
+HARMLESS_AFTER_AN_OPENER = (
+    "it is lovely",
+    "it's a good plan",
+    "I think you are right",
+    "I would love that",
+    "I want that one",
+    "I need a minute",
+    "I need to write this down",
+    "I have a dog",
+    "I have a question about that",
+    "I also want to say thank you",
+    "there is a free museum? Cool!",
+    "let's do that",
+)
+CHANGES_AFTER_AN_OPENER = ("I need two tickets", "for four people", "find me one in Leeds", "I wanted Saturday")
+
+
+@pytest.mark.parametrize("opener", ["Actually", "Wait", "Hold on"])
+def test_openers_reject_only_with_what_is_wanted_otherwise(opener: str) -> None:
+    """C2: what follows decides, whatever word it begins with."""
+    assert {said for said in HARMLESS_AFTER_AN_OPENER if status(f"{opener}, {said}") == "rejected"} == set()
+    assert {said for said in CHANGES_AFTER_AN_OPENER if status(f"{opener}, {said}") != "rejected"} == set()
+
+
+def test_what_else_an_assistant_can_do_asks_for_no_other_answer() -> None:
+    assert status("What else can you do?") == "neutral"
+    assert status("What else do you have?") == "rejected"
+    assert [status(f"That is {how} false") for how in ("simply", "just", "plainly")] == ["rejected"] * 3
+
+
 def test_wanting_something_else_never_accepts() -> None:
     offers = (
         "How about the Harbour Inn?",
@@ -789,6 +819,25 @@ def test_the_request_sent_again_at_a_confirmation_changes_nothing() -> None:
     asks = "Please confirm your cab to the airport at nine."
     assert judge("Book a cab to the airport", asks, query="Book a cab to the airport")["reason"] == RESENT
     assert judge("Book a cab to the station", asks, query="Book a cab to the airport")["reason"] == NOT_CONFIRMED
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("Danke, das hilft mir weiter", "accepted"),
+        ("Merci beaucoup, c'est clair", "accepted"),
+        ("Gracias, muy útil", "accepted"),
+        ("Grazie mille, tutto chiaro", "accepted"),
+        ("Obrigado, ajudou muito", "accepted"),
+        ("Danke, aber das war die falsche Kirche", "neutral"),
+        ("Merci, mais je parlais de Lyon", "neutral"),
+        ("Gracias, pero no es esa", "neutral"),
+        ("Grazie, e quella di Pisa?", "neutral"),
+        ("Obrigado, mas está errado", "neutral"),
+    ],
+)
+def test_thanks_in_other_languages_accept_unless_more_is_said_against_it(message: str, expected: str) -> None:
+    assert status(message) == expected
 
 
 def test_english_is_told_from_other_languages() -> None:
