@@ -61,8 +61,8 @@ class ComparedPrompts:
     def _look(self, rows: np.ndarray, columns: np.ndarray, others: Sequence[str], may_be: np.ndarray) -> None:
         """Piece by piece."""
         for row, column in zip(*np.nonzero(may_be), strict=True):
-            prompt = self.prompts[rows[row]]
-            if prompt not in self.alike and are_alike(pieces(prompt), pieces(others[columns[column]])):
+            prompt = self.prompts[int(rows[row])]
+            if prompt not in self.alike and are_alike(pieces(prompt), pieces(others[int(columns[column])])):
                 self.alike.add(prompt)
 
 
