@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.accounts import went
 from tests.oracle.seeds import seeds
 from tests.oracle.sessions_oracle import answers, generated
 from tests.systems.sessions.session_database import AS_OF, mill, rows, write
@@ -36,13 +37,19 @@ def test_sessions(tmp_path: Path, seed: int) -> None:
     home = tmp_path / "home"
     tables = generated(seed)
     write(home, tables)
-    told = mill(home)
+    mill(home)
     expected = answers(tables, AS_OF)
 
     refused = {key: set(why) for key, why in rows(home, "select coalesce(key, ''), reasons from quarantine")}
     assert refused == expected.refused
     read = len(tables["ai_sessions"]) + len(tables["session_feedback"])
-    assert f"read {read} = kept {read - len(refused)} + quarantined {len(refused)} + copies 0" in told
+    assert went(home, "raw_sessions__sessions", "raw_sessions__feedback") == (
+        read,
+        read - len(refused),
+        len(refused),
+        0,
+        0,
+    )
 
     names = (
         "tenant_id",

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from dagster_project.lake.lake import Lake
+from tests.accounts import went
 from tests.conftest import change, complaint, content, gristmill, published_content
 from tests.systems.sessions.session_database import AS_OF, add, at, feedback, mill, reasons, rows, session, write
+
+SESSIONS = ("raw_sessions__sessions", "raw_sessions__feedback")
 
 pytestmark = pytest.mark.slow
 DAY = date(2026, 1, 20)
@@ -60,7 +63,7 @@ def test_what_is_refused(home: Path) -> None:
             ],
         },
     )
-    told = mill(home)
+    mill(home)
     assert reasons(home) == {
         "no tenant": ["missing:tenant_id"],
         "no user": ["missing:user_id"],
@@ -79,7 +82,7 @@ def test_what_is_refused(home: Path) -> None:
         "categories": ["bad_json:error_categories"],
         "never": ["missing:submitted_at"],
     }
-    assert told.endswith("read 20 = kept 4 + quarantined 16 + copies 0\n")
+    assert went(home, *SESSIONS) == (20, 4, 16, 0, 0)
     assert rows(home, "select session_id, rating, verdict from core__sessions order by 1") == [
         ("nothing", None, None),
         ("s1", "positive", "approved"),
@@ -443,21 +446,19 @@ def test_sampling(home: Path) -> None:
             "session_outputs": [{"session_id": name, "original": "a", "revised": "b"} for name in names],
         },
     )
-    told = mill(home, AS_OF, sample_rate="0.3")
+    mill(home, AS_OF, sample_rate="0.3")
     sample = {name for name in names if place(name) < 0.3}
     lost = place("nowhere") < 0.3
     assert {name for (name,) in rows(home, "select session_id from core__sessions")} == sample
     left_out = 2 * (60 - len(sample)) + (not lost)
     quarantined = 1 if lost else 0
-    assert told.endswith(
-        f"read 121 = kept {2 * len(sample)} + quarantined {quarantined} + copies 0 + not sampled {left_out}\n"
-    )
+    assert went(home, *SESSIONS) == (121, 2 * len(sample), quarantined, 0, left_out)
     assert rows(
         home,
         "select total_sessions, sample_rate, total_sessions_estimate, positive_ratings_estimate from feedback_metrics_daily",
     ) == [(len(sample), 0.3, round(len(sample) / 0.3, 6), round(len(sample) / 0.3, 6))]
     assert rows(home, "select count(*) from raw_sessions__outputs") == [(len(sample),)]
-    told = mill(home, AS_OF, sample_rate="0.5")
+    mill(home, AS_OF, sample_rate="0.5")
     larger = {name for (name,) in rows(home, "select session_id from core__sessions")}
     assert sample < larger == {name for name in names if place(name) < 0.5}
     assert {why for *_, why in rows(home, LOG)} == {"sample_rate"}
@@ -490,8 +491,8 @@ def test_two_files(home: Path) -> None:
         "update ai_sessions set context_document_ids = '[\"d2\"]' where id = 's2'",
         "update session_feedback set error_categories = '[\"hallucination\"]' where id = 'f1'",
     )
-    told = mill(home)
-    assert told.endswith("read 8 = kept 4 + quarantined 2 + copies 2\n")
+    mill(home)
+    assert went(home, *SESSIONS) == (8, 4, 2, 2, 0)
     assert reasons(home) == {"f1": ["conflict:id"], "s2": ["conflict:id"]}
     assert rows(
         home, "select session_id, document_ids, error_categories, edit_distance_pct from core__sessions order by 1"
