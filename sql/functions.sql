@@ -15,16 +15,16 @@ end;
 -- F5: the tiers that `low_tier` is about.
 create macro is_low(weight) as tier(weight) in ('low', 'very_low');
 
+-- G2: six decimals, half away from zero, of a double that is no fraction of whole numbers. Its twelve decimals are the number it
+-- stands for; a half is a half there.
+create macro six_decimals(x) as round(round(x * 1e12) / 1e6) / 1e6;
+
 -- F4: what of a weight is left at as_of, and the weight: of its type, what is left, and its bonuses together.
 create macro temporal_factor(occurred_at, as_of) as
 0.5 + 0.5 * pow(0.5, greatest(0, epoch_us(as_of) - epoch_us(occurred_at)) / 3600000000.0 / 720.0);
 
 create macro weight_left(type_weight, factor, bonuses) as
 six_decimals(greatest(0.0, least(1.0, (0.5 + type_weight) * factor + bonuses)));
-
--- G2: six decimals, half away from zero, of a double that is no fraction of whole numbers. Its twelve decimals are the number it
--- stands for; a half is a half there.
-create macro six_decimals(x) as round(round(x * 1e12) / 1e6) / 1e6;
 
 -- G2: n of d, or a mean of whole numbers, to six decimals in whole numbers; neither is negative.
 create macro share(n, d) as ((2000000 * n + d) // nullif(2 * d, 0)) / 1e6;

@@ -117,8 +117,8 @@ def test_a_rule_of_words_is_in_all_that_is_made_of_it() -> None:
 
 
 def test_every_kept_result_asks_for_its_own_module() -> None:
-    """No maker names another's module, nor a list: `code_identity(__name__)`, but for three results with a maker apart, and for
-    the versions Dagster shows, which are about every maker."""
+    """No maker names another's module, nor a list: `code_identity(__name__)`, but for three results with a maker apart, for
+    the log that tells other rules from other days, and for the versions Dagster shows, which are about every maker."""
     calls = {
         f"{path.relative_to(FOLDER)}: {ast.unparse(node)}"
         for path in FOLDER.rglob("*.py")
@@ -129,6 +129,7 @@ def test_every_kept_result_asks_for_its_own_module() -> None:
     assert others == {
         "orchestration/made_by.py: code_identity(maker.__module__)",
         "orchestration/publication.py: code_identity(shown_texts.__name__)",
+        "run/daily_restatements.py: code_identity(f'dagster_project.systems.{system}.intake')",
         "run/mill_run.py: code_identity(sqlite.__name__)",
         "systems/sessions/intake.py: code_identity(output_edits.__name__)",
     }

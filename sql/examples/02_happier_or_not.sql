@@ -8,17 +8,18 @@ with weeks as (
     from metric__satisfaction_daily as m
     cross join feedback_stats as f
     where m.event_date > (f.as_of - interval 57 day)::date
-    group by all
+    group by m.system, is_recent
 )
 
 select
     now.system,
-    before.positive_count / before.decided_count as rate_before,
+    before.positive_count / nullif(before.decided_count, 0) as rate_before,
     before.decided_count as n_before,
-    now.positive_count / now.decided_count as rate_now,
+    now.positive_count / nullif(now.decided_count, 0) as rate_now,
     now.decided_count as n_now,
     rate_now - rate_before as change,
-    1.96 * sqrt(rate_now * (1 - rate_now) / n_now + rate_before * (1 - rate_before) / n_before) as plus_or_minus
+    1.96
+        * sqrt(rate_now * (1 - rate_now) / nullif(n_now, 0) + rate_before * (1 - rate_before) / nullif(n_before, 0)) as plus_or_minus
 from weeks as now
 join weeks as before on before.system = now.system and now.is_recent and not before.is_recent
 where now.decided_count > 0 and before.decided_count > 0

@@ -1,6 +1,6 @@
 -- Which days were bad even if one allows for chance: the upper end of the interval lies below the usual share?
 with usual as (
-    select system, sum(positive_count) / sum(decided_count) as usual_rate
+    select system, sum(positive_count) / nullif(sum(decided_count), 0) as usual_rate
     from metric__satisfaction_daily
     group by system
 )

@@ -3,7 +3,7 @@ select
     user_id,
     count(*) as signals,
     count(*) filter (where polarity = 'negative') as complaints,
-    count(*) filter (where polarity = 'negative') / count(*) as share_of_complaints,
+    count(*) filter (where polarity = 'negative') / nullif(count(*), 0) as share_of_complaints,
     count(distinct event_date) as days
 from signals
 where user_id is not null

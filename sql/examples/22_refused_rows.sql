@@ -6,5 +6,5 @@ with reasons as (
 
 select system, "table", reason, count(*) as rows, min(event_date) as first_day, max(event_date) as last_day
 from reasons
-group by all
+group by system, "table", reason
 order by rows desc, system, "table", reason

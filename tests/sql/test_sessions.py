@@ -318,7 +318,7 @@ def test_context_effectiveness(tmp_path: Path) -> None:
     sessions += [session(f"c{n}", "positive" if n < 5 else "negative") for n in range(10)]
     sessions += [session("d", "skipped", document_ids=["d1"]), session("e", document_ids=["d1"])]
     sessions += [session(f"x{n}", "positive", workspace_id="w2", document_ids=["d1"]) for n in range(5)]
-    nodes = [{"id": "d1", "type": "Runbook"}]
+    nodes = [{"id": "d1", "type": "Runbook", "name": "Rolling back"}]
     inputs = {"core__sessions": sessions, "raw_sessions__context_nodes": nodes}
     first, second, alone = run_sql(tmp_path, "metric__context_effectiveness", inputs).to_dicts()
     assert first == {
@@ -326,6 +326,7 @@ def test_context_effectiveness(tmp_path: Path) -> None:
         "workspace_id": "w1",
         "document_id": "d1",
         "document_type": "runbook",
+        "document_name": "Rolling back",
         "session_count": 12,
         "positive_count": 8,
         "negative_count": 2,
@@ -411,7 +412,8 @@ def test_satisfaction(tmp_path: Path) -> None:
     """N: per system and day; the overall line goes by fixed shares, whatever the volume."""
 
     def signal(number: int, system: str, polarity: str) -> Row:
-        return {"signal_id": str(number), "system": system, "polarity": polarity, "occurred_at": STARTED, "weight": 1.0}
+        when = {"occurred_at": STARTED, "event_date": STARTED.date()}
+        return {"signal_id": str(number), "system": system, "polarity": polarity, "weight": 1.0, **when}
 
     def feedback(kind: str, sentiment: str | None, count: int) -> Row:
         return {"event_date": STARTED.date(), "effective_type": kind, "sentiment": sentiment, "feedback_count": count}
