@@ -118,7 +118,7 @@ def test_a_nightly_run_leaves_today_alone(tmp_path: Path) -> None:
     add_feedback(home / "sources" / "feedback.db", *rows, *({"timestamp": moment} for moment in moments))
     first = run(home)
     assert f"as of {today} 00:00 UTC (the end of the newest day that is over), publication 1" in first.stdout
-    assert "waiting          2  rows dated at or after as_of" in first.stdout
+    assert "waiting    2 rows dated at or after as_of" in first.stdout
     stats = json.loads(gristmill(home, "stats", "--json").stdout)
     assert (stats["total_feedback"], stats["recent_24h"]) == (3, 2)
     assert [path.name for path in (home / "exports").iterdir()] == [f"{today - timedelta(days=1):%Y%m%d}"]

@@ -62,11 +62,11 @@ def statuses(home: Path) -> dict[str, tuple[str, str]]:
 
 
 def made_tables(home: Path) -> dict[str, bytes]:
-    """Every table but the releases, of which one may have more."""
+    """Every table but the releases, of which one may have more, and the log of what was published otherwise before."""
     return {
         name: stored
         for name, stored in content(home / "lake").items()
-        if name.endswith(".parquet") and not name.startswith("train__")
+        if name.endswith(".parquet") and not name.startswith(("train__", "metric__daily_restatements"))
     }
 
 
