@@ -245,6 +245,6 @@ def test_no_two_records_that_left_are_twins(home: Path) -> None:
 
 def test_the_files_prove_that_nothing_leaks(home: Path) -> None:
     proof = json.loads((release(home) / "manifest.json").read_text(encoding="utf-8"))["proof"]
-    counted = ("training_prompts", "evaluation_prompts", "training_contexts")
-    assert proof["training_prompts"] > 0
+    counted = ("training_prompts", "evaluation_prompts", "compared_prompts", "training_contexts")
+    assert proof["training_prompts"] > 0 and proof["compared_prompts"] == proof["evaluation_prompts"]
     assert all(count == 0 for name, count in proof.items() if name not in counted)
