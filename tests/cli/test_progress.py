@@ -121,7 +121,12 @@ class Seen:
         self._stream = pyte.ByteStream(self.screen)
         self.master, terminal = pty.openpty()
         fcntl.ioctl(self.master, termios.TIOCSWINSZ, struct.pack("HHHH", rows, 90, 0, 0))
-        inherited = {name: value for name, value in environment().items() if name != "NO_COLOR"}
+        told_otherwise = (
+            "NO_COLOR",
+            "LINES",
+            "COLUMNS",
+        )  # the last two would say how large the terminal of the tests is
+        inherited = {name: value for name, value in environment().items() if name not in told_otherwise}
         self.process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
